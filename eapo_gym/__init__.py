@@ -1,0 +1,19 @@
+"""eapo-gym: environments and agents for LLM agents that learn when to explore."""
+
+from eapo_gym.envs.base import AgentEnv
+from eapo_gym.envs.branching import Branch, branch, resume
+from eapo_gym.schema import AnyText, Observation, Trajectory, Transition, Turn
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "AgentEnv",
+    "AnyText",
+    "Branch",
+    "Observation",
+    "Trajectory",
+    "Transition",
+    "Turn",
+    "branch",
+    "resume",
+]
