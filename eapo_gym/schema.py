@@ -81,7 +81,7 @@ def _refuse_shared_memory(space: AnyText, n: int = 1, ctx: ModuleType | None = N
 def observation_space(
     *, max_text: int = MAX_TEXT, screenshot: tuple[int, int] | None = None, elements: bool = False
 ) -> spaces.Dict:
-    """The space of what an environment shows: `goal` and `state`; for GUI environments `screenshot` and `elements` too."""
+    """The space of what an environment shows: `goal` and `state`; GUI environments have `screenshot` and `elements` too."""
     parts: dict[str, spaces.Space[Any]] = {"goal": AnyText(max_text), "state": AnyText(max_text)}
     if screenshot is not None:
         height, width = screenshot
@@ -111,7 +111,7 @@ class Observation:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One parsed response. `action` is None where nothing executable was found; `problems` says what broke the format."""
+    """One parsed response. `action` is None where nothing executable was found; `problems` says what broke the form."""
 
     think: str = ""
     explore: str = ""

@@ -10,7 +10,7 @@ class VisitCounter:
     """Counts the states of one trajectory.
 
     A *self-loop* is a step that left the state where it was (an invalid action, a look around). It raises κ, since the
-    agent stands in the same state once more, but it is not a return; so both readings of the exploration degree are kept.
+    agent stands in the same state once more, but it is no return; so both readings of the exploration degree are kept.
     """
 
     __slots__ = ("_arrivals", "_last", "_visits")

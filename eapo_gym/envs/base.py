@@ -47,11 +47,11 @@ class AgentEnv(gym.Env[Obs, str], ABC):
 
     @abstractmethod
     def snapshot(self) -> Any:
-        """The state, to be given to `restore`. It stays valid while the environment goes on, and can be used many times."""
+        """The state, for `restore`. It stays valid while the environment goes on, and can be used many times."""
 
     @abstractmethod
     def restore(self, snapshot: Any) -> tuple[Obs, Info]:
-        """Go back to a snapshot: fingerprint, valid actions, rewards and all later transitions are as they were then."""
+        """Go back to a snapshot: fingerprint, valid actions, rewards and later transitions are as they were then."""
 
     @abstractmethod
     def describe(self) -> str:

@@ -24,6 +24,8 @@ _GYMNASIUM_STATE: dict[type, tuple[str, ...]] = {
     gym_wrappers.RecordEpisodeStatistics: ("episode_start_time", "episode_returns", "episode_lengths"),
 }
 
+_STATELESS = (gym_wrappers.TransformObservation, gym_wrappers.TransformAction, gym_wrappers.TransformReward)
+
 
 @dataclass(frozen=True, slots=True)
 class Branch:
@@ -85,7 +87,7 @@ def _remembered(layer: Any) -> tuple[str, ...]:
     for kind, names in _GYMNASIUM_STATE.items():
         if isinstance(layer, kind):
             return names
-    if isinstance(layer, gym_wrappers.TransformObservation | gym_wrappers.TransformAction | gym_wrappers.TransformReward):
+    if isinstance(layer, _STATELESS):
         return ()
     raise ContractError(
         f"{type(layer).__name__} may have a state that branch() does not know of: "
