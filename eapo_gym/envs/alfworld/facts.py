@@ -1,0 +1,191 @@
+"""The facts of one game: which ones never change, a number for each of the others, and joins over both.
+
+A state is an `int` whose bit i says whether fact i holds. Facts get their numbers when they are first heard of, so a
+game of a thousand possible facts, of which an episode touches fifty, stays small; a state that was taken before a fact
+was numbered has a zero in its place, which is right, since nothing had made it true.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import product
+from threading import Lock
+from typing import TypeAlias
+
+from eapo_gym.envs.alfworld.grammar import Literal, Placeholder
+from eapo_gym.envs.alfworld.pddl import Fact
+
+Binding: TypeAlias = dict[Placeholder, str]
+Pattern: TypeAlias = "tuple[str | None, ...]"
+"""A fact with None where any argument will do."""
+
+EQUAL = "="
+
+
+def bits(mask: int) -> Iterator[int]:
+    """The numbers of the bits that are set."""
+    while mask:
+        low = mask & -mask
+        yield low.bit_length() - 1
+        mask ^= low
+
+
+class Facts:
+    """Static facts with their indexes, and the numbering of the fluent ones."""
+
+    def __init__(
+        self, init: Iterable[Fact], fluents: frozenset[str], types: dict[str, str], supertypes: dict[str, str]
+    ):
+        self.types = types
+        """Object → type."""
+        self._supertypes = supertypes
+        self.fluents = fluents
+        self.statics: set[Fact] = set()
+        self._static_index: dict[Pattern, list[Fact]] = {}
+        self.numbered: list[Fact] = []
+        self._numbers: dict[Fact, int] = {}
+        self._masks: dict[Pattern, int] = {}
+        self._numbering = Lock()
+        self._by_type: dict[str, list[str]] = {}
+        for fact in sorted(set(init)):
+            if fact[0] in fluents:
+                self.number(fact)
+            else:
+                self.statics.add(fact)
+                for pattern in _patterns_of(fact):
+                    self._static_index.setdefault(pattern, []).append(fact)
+
+    def number(self, fact: Fact) -> int:
+        """The number of a fluent fact; a new one if it has none yet."""
+        number = self._numbers.get(fact)
+        if number is not None:
+            return number
+        with self._numbering:
+            if fact not in self._numbers:
+                number = len(self.numbered)
+                for pattern in _patterns_of(fact):
+                    self._masks[pattern] = self._masks.get(pattern, 0) | 1 << number
+                self.numbered.append(fact)
+                self._numbers[fact] = number
+            return self._numbers[fact]
+
+    def mask(self, patterns: Iterable[Pattern]) -> int:
+        """The bits of all facts numbered so far that match one of the patterns."""
+        mask = 0
+        for pattern in patterns:
+            mask |= self._masks.get(pattern, 0)
+        return mask
+
+    def true(self, state: int) -> Iterator[Fact]:
+        """The fluent facts that hold."""
+        return (self.numbered[i] for i in bits(state))
+
+    def holds(self, fact: Fact, state: int) -> bool:
+        if fact[0] not in self.fluents:
+            return fact in self.statics if fact[0] != EQUAL else fact[1] == fact[2]
+        number = self._numbers.get(fact)
+        return number is not None and bool(state >> number & 1)
+
+    def matching(self, pattern: Pattern, state: int) -> list[Fact]:
+        """The facts that hold and match, static or fluent."""
+        if pattern[0] not in self.fluents:
+            if pattern[0] == EQUAL:
+                return [(EQUAL, value, value) for value in pattern[1:] if value is not None]
+            return self._static_index.get(pattern, [])
+        mask = self._masks.get(pattern)
+        return [self.numbered[i] for i in bits(state & mask)] if mask else []
+
+    def is_a(self, thing: str, type_: str) -> bool:
+        known: str | None = self.types.get(thing, "object")
+        while known is not None and known != type_:
+            known = self._supertypes.get(known) if known != "object" else None
+        return known is not None
+
+    def of_type(self, type_: str) -> list[str]:
+        if type_ not in self._by_type:
+            self._by_type[type_] = [thing for thing in self.types if self.is_a(thing, type_)]
+        return self._by_type[type_]
+
+    def match(self, literal: Literal, binding: Binding, state: int) -> Iterator[Binding]:
+        """All ways to make a literal true that extend `binding`."""
+        pattern = ground(literal, binding)
+        if None not in pattern:
+            if self.holds(pattern, state) == literal.positive:  # type: ignore[arg-type]
+                yield binding
+            return
+        for fact in self.matching(pattern, state):
+            extended = self._unify(literal, fact, binding)
+            if extended is not None:
+                yield extended
+
+    def solve(
+        self, literals: Sequence[Literal], variables: Sequence[Placeholder], binding: Binding, state: int
+    ) -> Iterator[Binding]:
+        """All assignments of `variables` that make every literal true, in no particular order.
+
+        `literals` must come in an order in which each negative one has its variables bound by those before it.
+        """
+        if literals:
+            for extended in self.match(literals[0], binding, state):
+                yield from self.solve(literals[1:], variables, extended, state)
+            return
+        free = [variable for variable in variables if variable not in binding]
+        for values in product(*(self.of_type(type_) for _, type_ in free)):
+            yield {**binding, **dict(zip(free, values, strict=True))}
+
+    def expand(self, literals: Sequence[Literal], binding: Binding) -> list[Binding]:
+        """Follow the static literals that `binding` reaches: the bindings that can still come true in some state."""
+        bindings = [binding]
+        waiting = [literal for literal in literals if literal.predicate not in self.fluents]
+        while True:
+            reached = next((literal for literal in waiting if _is_reached(literal, bindings[0])), None)
+            if reached is None:
+                return bindings
+            waiting.remove(reached)
+            bindings = [extended for known in bindings for extended in self.match(reached, known, 0)]
+            if not bindings:
+                return []
+
+    def answers(self, query: Sequence[Literal], binding: Binding, state: int) -> Iterator[Binding]:
+        """The answers of a query of the text grammar, in the order in which the texts list them.
+
+        Different variables take different values, those bound from outside included.
+        """
+        if not query:
+            yield binding
+            return
+        literal, rest = query[0], query[1:]
+        for fact in sorted(self.matching(ground(literal, binding), state)):
+            extended = self._unify(literal, fact, binding, distinct=True)
+            if extended is not None:
+                yield from self.answers(rest, extended, state)
+
+    def _unify(self, literal: Literal, fact: Fact, binding: Binding, distinct: bool = False) -> Binding | None:
+        extended = binding
+        for arg, value in zip(literal.args, fact[1:], strict=True):
+            known = arg if isinstance(arg, str) else extended.get(arg)
+            if known is None:
+                assert not isinstance(arg, str)
+                if not self.is_a(value, arg[1]) or (distinct and value in extended.values()):
+                    return None
+                if extended is binding:
+                    extended = dict(binding)
+                extended[arg] = value
+            elif known != value:
+                return None
+        return extended
+
+
+def ground(literal: Literal, binding: Binding) -> Pattern:
+    """The literal with its variables replaced, None where one is free."""
+    return (literal.predicate, *[arg if isinstance(arg, str) else binding.get(arg) for arg in literal.args])
+
+
+def _is_reached(literal: Literal, binding: Binding) -> bool:
+    known = [isinstance(arg, str) or arg in binding for arg in literal.args]
+    return any(known) if literal.positive else all(known)
+
+
+def _patterns_of(fact: Fact) -> Iterator[Pattern]:
+    for kept in product((True, False), repeat=len(fact) - 1):
+        yield (fact[0], *[arg if keep else None for arg, keep in zip(fact[1:], kept, strict=True)])
