@@ -146,6 +146,15 @@ class Facts:
             if not bindings:
                 return []
 
+    def reads(self, literals: Sequence[Literal], binding: Binding) -> set[Pattern]:
+        """The fluent facts on which the truth of some literals hangs, given a binding."""
+        return {
+            ground(literal, reached)
+            for reached in self.expand(literals, binding)
+            for literal in literals
+            if literal.predicate in self.fluents
+        }
+
     def answers(self, query: Sequence[Literal], binding: Binding, state: int) -> Iterator[Binding]:
         """The answers of a query of the text grammar, in the order in which the texts list them.
 

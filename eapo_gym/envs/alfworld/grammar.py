@@ -83,6 +83,17 @@ class FirstOf:
 Expression: TypeAlias = "Constant | Attribute | Sum | FirstOf"
 
 
+def variables(expression: Expression) -> set[str]:
+    """The names of the variables that an expression mentions."""
+    if isinstance(expression, Attribute):
+        return {expression.variable}
+    if isinstance(expression, Sum):
+        return variables(expression.left) | variables(expression.right)
+    if isinstance(expression, FirstOf):
+        return set().union(*map(variables, expression.choices))
+    return set()
+
+
 @dataclass(frozen=True, slots=True)
 class Symbol:
     """`#name#`: to be replaced by one of the symbol's alternatives."""

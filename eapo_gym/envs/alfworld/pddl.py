@@ -213,8 +213,8 @@ def _typed(words: Tree) -> Iterator[Parameter]:
 
 
 def _parameters(words: Tree) -> tuple[Parameter, ...]:
-    # The official domain says "(?l - location, ?r - receptacle)" in one place. To the planner behind the official engine
-    # "location," is a type of its own, of which there is nothing, so that this condition never holds; and so here.
+    # The official domain says "(?l - location, ?r - receptacle)" in one place. To the planner behind the official
+    # engine "location," is a type of its own, of which nothing is, so that this condition never holds; and so here.
     return tuple(_typed(words))
 
 

@@ -9,37 +9,48 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import TypeAlias
 
 from eapo_gym.envs.alfworld import pddl
 from eapo_gym.envs.alfworld.facts import EQUAL
-from eapo_gym.envs.alfworld.grammar import Literal, Placeholder, Query, Spelling, TextGrammar, parse_grammar
+from eapo_gym.envs.alfworld.grammar import (
+    Each,
+    Literal,
+    Placeholder,
+    Query,
+    Spelling,
+    Symbol,
+    Text,
+    TextGrammar,
+    parse_grammar,
+    variables,
+)
 from eapo_gym.errors import GameFileError
 
 NEGATED = "not_"
 """Texts may ask for `not_p`. TextWorld answers from facts that it notes when an action makes p false, and so do we."""
 
 
-@dataclass(frozen=True, slots=True)
-class Conjunction:
-    """Literals that must hold together."""
+Conjunction: TypeAlias = tuple[Literal, ...]
+"""Literals that must hold together."""
 
-    literals: tuple[Literal, ...]
 
-    def ordered(self, bound: frozenset[Placeholder]) -> tuple[Literal, ...]:
-        """An order for a join that starts with `bound` known: checks as soon as possible, the widest lookups last."""
-        known = set(bound)
-        waiting, order = list(self.literals), []
-        while waiting:
-            literal = min(waiting, key=lambda candidate: _reach(candidate, known))
-            if not literal.positive and not known.issuperset(_variables(literal)):
-                raise GameFileError(
-                    f"PDDL: {literal.predicate} is negated over a variable that nothing binds; "
-                    "this engine does not play such games: use engine='textworld'"
-                )
-            waiting.remove(literal)
-            order.append(literal)
-            known.update(_variables(literal))
-        return tuple(order)
+@lru_cache(maxsize=4096)
+def join_order(literals: Conjunction, bound: frozenset[Placeholder]) -> Conjunction:
+    """An order for a join that starts with `bound` known: checks as soon as possible, the widest lookups last."""
+    known = set(bound)
+    waiting, order = list(literals), []
+    while waiting:
+        literal = min(waiting, key=lambda candidate: _reach(candidate, known))
+        if not literal.positive and not known.issuperset(_variables(literal)):
+            raise GameFileError(
+                f"PDDL: {literal.predicate} is negated over a variable that nothing binds; "
+                "this engine does not play such games: use engine='textworld'"
+            )
+        waiting.remove(literal)
+        order.append(literal)
+        known.update(_variables(literal))
+    return tuple(order)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +71,11 @@ class ActionRule:
     effects: tuple[Literal, ...]
     conditional: tuple[ConditionalEffect, ...]
     spelling: Spelling
+    named: tuple[Placeholder, ...]
+    """The parameters on which the command's text hangs."""
+
+    asked: tuple[Query, ...]
+    """What the feedback may ask about the state."""
 
 
 class Rulebook:
@@ -70,19 +86,19 @@ class Rulebook:
         self.grammar = grammar
         self.actions = [_action_rule(action, grammar) for action in domain.actions.values()]
         changed = {effect.atom.predicate for action in domain.actions.values() for effect in action.effects}
-        self.queries: tuple[Query, ...] = tuple(
-            query
-            for action in self.actions
-            for text in (action.spelling.template, action.spelling.feedback)
-            for query in grammar.queries(text)
-        )
+        self.queries = frozenset(query for action in self.actions for query in action.asked)
         asked = {literal.predicate for query in self.queries for literal in query}
         self.negated = frozenset(p for p in changed if NEGATED + p in asked)
         """Predicates whose falsehood, once an action has brought it about, shows in a text."""
         self.fluents = frozenset(changed | {NEGATED + p for p in self.negated})
+        for action in self.actions:
+            for query in grammar.queries(action.spelling.template):
+                if any(literal.predicate in self.fluents for literal in query):
+                    raise GameFileError(f"Text grammar: the template of {action.name!r} depends on what can change")
         self._asked = asked
         self.pivot = _pivot(self.actions)
         """A predicate of which one fact holds at any time (where the agent is): what is possible hangs on it."""
+        self.pivot_arity = len(domain.predicates.get(self.pivot or "", ()))
 
     @classmethod
     def parse(cls, domain: str, grammar: str) -> Rulebook:
@@ -96,7 +112,7 @@ class Rulebook:
         """
         live = {atom.predicate for atom in pddl.atoms(goal)} | set(self._asked)
         for action in self.actions:
-            live.update(literal.predicate for way in action.ways for literal in way.literals)
+            live.update(literal.predicate for way in action.ways for literal in way)
         while True:
             found = {
                 literal.predicate
@@ -104,7 +120,7 @@ class Rulebook:
                 for effect in action.conditional
                 if effect.literal.predicate in live
                 for condition in effect.conditions
-                for literal in condition.literals
+                for literal in condition
             }
             if found <= live:
                 return frozenset(live & self.fluents)
@@ -130,15 +146,13 @@ def split_task(grammar: str) -> tuple[str, str]:
     return grammar[: match.start(2)] + grammar[match.end(2) :], match[2]
 
 
-def conjunctions(condition: pddl.Condition, variables: Sequence[pddl.Parameter] = ()) -> tuple[Conjunction, ...]:
+def conjunctions(condition: pddl.Condition, parameters: Sequence[pddl.Parameter] = ()) -> tuple[Conjunction, ...]:
     """A condition as alternatives of literals (disjunctive normal form)."""
-    scope = {name: (name.lstrip("?"), type_) for name, type_ in variables}
-    return tuple(Conjunction(tuple(dict.fromkeys(part))) for part in _alternatives(condition, True, scope))
+    scope = {name: (name.lstrip("?"), type_) for name, type_ in parameters}
+    return tuple(tuple(dict.fromkeys(part)) for part in _alternatives(condition, True, scope))
 
 
-def _alternatives(
-    condition: pddl.Condition, positive: bool, scope: dict[str, Placeholder]
-) -> Iterator[tuple[Literal, ...]]:
+def _alternatives(condition: pddl.Condition, positive: bool, scope: dict[str, Placeholder]) -> Iterator[Conjunction]:
     if isinstance(condition, pddl.Not):
         yield from _alternatives(condition.part, not positive, scope)
     elif isinstance(condition, pddl.Atom):
@@ -155,7 +169,7 @@ def _alternatives(
     elif isinstance(condition, pddl.And | pddl.Or):
         parts = [list(_alternatives(part, positive, scope)) for part in condition.parts]
         if isinstance(condition, pddl.And) == positive:
-            combined: list[tuple[Literal, ...]] = [()]
+            combined: list[Conjunction] = [()]
             for part in parts:
                 combined = [left + right for left in combined for right in part]
             yield from combined
@@ -193,14 +207,31 @@ def _action_rule(action: pddl.Action, grammar: TextGrammar) -> ActionRule:
             plain.append(literal)
         else:
             conditional.append(ConditionalEffect(literal, conjunctions(effect.condition, action.parameters)))
+    spelling = grammar.actions[action.name]
+    parameters = tuple(scope.values())
     return ActionRule(
         action.name,
-        tuple(scope.values()),
+        parameters,
         conjunctions(action.precondition, action.parameters),
         tuple(plain),
         tuple(conditional),
-        grammar.actions[action.name],
+        spelling,
+        tuple(parameter for parameter in parameters if parameter[0] in _names_in(spelling.template)),
+        tuple(dict.fromkeys(filter(None, grammar.queries(spelling.feedback)))),
     )
+
+
+def _names_in(template: Text) -> set[str]:
+    """The variables that a command's text mentions."""
+    names: set[str] = set()
+    for part in template:
+        symbol = part.part if isinstance(part, Each) else part
+        if isinstance(symbol, Symbol):
+            raise GameFileError(f"Text grammar: a command's template may not use the symbol #{symbol.name}#")
+        if isinstance(part, Each) and not isinstance(part.part, Symbol):
+            names.update(name for literal in part.query for name, _ in _variables(literal))
+            names |= variables(part.part)
+    return names
 
 
 def _pivot(actions: list[ActionRule]) -> str | None:
@@ -208,7 +239,7 @@ def _pivot(actions: list[ActionRule]) -> str | None:
     counts: dict[str, int] = {}
     for action in actions:
         for way in action.ways:
-            for predicate in {literal.predicate for literal in way.literals if literal.positive}:
+            for predicate in {literal.predicate for literal in way if literal.positive}:
                 counts[predicate] = counts.get(predicate, 0) + 1
     for predicate in sorted(counts, key=lambda p: (-counts[p], p)):
         touching = [action for action in actions if _changes(action, predicate)]
@@ -228,7 +259,7 @@ def _moves(action: ActionRule, predicate: str) -> bool:
     removed = [Literal(literal.predicate, literal.args) for literal in changes if not literal.positive]
     return (
         len(added) == len(removed) == 1
-        and all(removed[0] in way.literals for way in action.ways)
+        and all(removed[0] in way for way in action.ways)
         and all(effect.literal.predicate != predicate for effect in action.conditional)
     )
 
@@ -238,8 +269,7 @@ def _variables(literal: Literal) -> list[Placeholder]:
 
 
 def _reach(literal: Literal, known: set[Placeholder]) -> int:
-    variables = _variables(literal)
-    free = sum(variable not in known for variable in variables)
+    free = sum(variable not in known for variable in _variables(literal))
     if free == 0:
         return 0
     if not literal.positive or (literal.predicate == EQUAL and free == 2):
