@@ -46,7 +46,7 @@ class Facts:
         self._numbers: dict[Fact, int] = {}
         self._masks: dict[Pattern, int] = {}
         self._numbering = Lock()
-        self._by_type: dict[str, list[str]] = {}
+        self._by_type: dict[str, dict[str, None]] = {}
         for fact in sorted(set(init)):
             if fact[0] in fluents:
                 self.number(fact)
@@ -76,6 +76,9 @@ class Facts:
             mask |= self._masks.get(pattern, 0)
         return mask
 
+    def mask_of(self, pattern: Pattern) -> int:
+        return self._masks.get(pattern, 0)
+
     def true(self, state: int) -> Iterator[Fact]:
         """The fluent facts that hold."""
         return (self.numbered[i] for i in bits(state))
@@ -95,56 +98,53 @@ class Facts:
         mask = self._masks.get(pattern)
         return [self.numbered[i] for i in bits(state & mask)] if mask else []
 
-    def is_a(self, thing: str, type_: str) -> bool:
-        known: str | None = self.types.get(thing, "object")
+    def of_type(self, type_: str) -> dict[str, None]:
+        """The things of a type or of one below it, in the order of the problem (a dict, for its order and its `in`)."""
+        members = self._by_type.get(type_)
+        if members is None:
+            members = self._by_type[type_] = dict.fromkeys(x for x in self.types if self._is_a(self.types[x], type_))
+        return members
+
+    def _is_a(self, known: str | None, type_: str) -> bool:
         while known is not None and known != type_:
             known = self._supertypes.get(known) if known != "object" else None
         return known is not None
 
-    def of_type(self, type_: str) -> list[str]:
-        if type_ not in self._by_type:
-            self._by_type[type_] = [thing for thing in self.types if self.is_a(thing, type_)]
-        return self._by_type[type_]
-
-    def match(self, literal: Literal, binding: Binding, state: int) -> Iterator[Binding]:
+    def match(self, literal: Literal, binding: Binding, state: int) -> list[Binding]:
         """All ways to make a literal true that extend `binding`."""
         pattern = ground(literal, binding)
         if None not in pattern:
-            if self.holds(pattern, state) == literal.positive:  # type: ignore[arg-type]
-                yield binding
-            return
-        for fact in self.matching(pattern, state):
-            extended = self._unify(literal, fact, binding)
-            if extended is not None:
-                yield extended
+            return [binding] if self.holds(pattern, state) is literal.positive else []  # type: ignore[arg-type]
+        return list(self._extend(literal, pattern, binding, self.matching(pattern, state)))
 
     def solve(
         self, literals: Sequence[Literal], variables: Sequence[Placeholder], binding: Binding, state: int
-    ) -> Iterator[Binding]:
+    ) -> list[Binding]:
         """All assignments of `variables` that make every literal true, in no particular order.
 
         `literals` must come in an order in which each negative one has its variables bound by those before it.
         """
-        if literals:
-            for extended in self.match(literals[0], binding, state):
-                yield from self.solve(literals[1:], variables, extended, state)
-            return
-        free = [variable for variable in variables if variable not in binding]
-        for values in product(*(self.of_type(type_) for _, type_ in free)):
-            yield {**binding, **dict(zip(free, values, strict=True))}
+        bindings = [binding]
+        for literal in literals:
+            if not bindings:
+                return []
+            bindings = [extended for known in bindings for extended in self.match(literal, known, state)]
+        for variable in variables:
+            if bindings and variable not in bindings[0]:
+                bindings = [{**known, variable: thing} for known in bindings for thing in self.of_type(variable[1])]
+        return bindings
 
     def expand(self, literals: Sequence[Literal], binding: Binding) -> list[Binding]:
         """Follow the static literals that `binding` reaches: the bindings that can still come true in some state."""
         bindings = [binding]
         waiting = [literal for literal in literals if literal.predicate not in self.fluents]
-        while True:
+        while bindings:
             reached = next((literal for literal in waiting if _is_reached(literal, bindings[0])), None)
             if reached is None:
-                return bindings
+                break
             waiting.remove(reached)
             bindings = [extended for known in bindings for extended in self.match(reached, known, 0)]
-            if not bindings:
-                return []
+        return bindings
 
     def reads(self, literals: Sequence[Literal], binding: Binding) -> set[Pattern]:
         """The fluent facts on which the truth of some literals hangs, given a binding."""
@@ -164,29 +164,45 @@ class Facts:
             yield binding
             return
         literal, rest = query[0], query[1:]
-        for fact in sorted(self.matching(ground(literal, binding), state)):
-            extended = self._unify(literal, fact, binding, distinct=True)
-            if extended is not None:
-                yield from self.answers(rest, extended, state)
+        pattern = ground(literal, binding)
+        if None not in pattern:
+            if self.holds(pattern, state):  # type: ignore[arg-type]
+                yield from self.answers(rest, binding, state)
+            return
+        facts = sorted(self.matching(pattern, state))
+        for extended in self._extend(literal, pattern, binding, facts, distinct=True):
+            yield from self.answers(rest, extended, state)
 
-    def _unify(self, literal: Literal, fact: Fact, binding: Binding, distinct: bool = False) -> Binding | None:
-        extended = binding
-        for arg, value in zip(literal.args, fact[1:], strict=True):
-            known = arg if isinstance(arg, str) else extended.get(arg)
-            if known is None:
-                assert not isinstance(arg, str)
-                if not self.is_a(value, arg[1]) or (distinct and value in extended.values()):
-                    return None
-                if extended is binding:
-                    extended = dict(binding)
-                extended[arg] = value
-            elif known != value:
-                return None
-        return extended
+    def _extend(
+        self,
+        literal: Literal,
+        pattern: Pattern,
+        binding: Binding,
+        facts: Iterable[Fact],
+        distinct: bool = False,
+    ) -> Iterator[Binding]:
+        """`binding` with the literal's free variables bound as in each of the facts, where their types allow it."""
+        free = [
+            (i, arg, self.of_type(arg[1]))
+            for i, (arg, value) in enumerate(zip(literal.args, pattern[1:], strict=True), start=1)
+            if value is None and not isinstance(arg, str)
+        ]
+        for fact in facts:
+            extended = binding.copy()
+            for i, variable, members in free:
+                value = fact[i]
+                if value not in members or (distinct and variable not in extended and value in extended.values()):
+                    break
+                if extended.setdefault(variable, value) != value:
+                    break
+            else:
+                yield extended
 
 
 def ground(literal: Literal, binding: Binding) -> Pattern:
     """The literal with its variables replaced, None where one is free."""
+    if literal.is_open:
+        return (literal.predicate, *map(binding.get, literal.args))  # type: ignore[arg-type]
     return (literal.predicate, *[arg if isinstance(arg, str) else binding.get(arg) for arg in literal.args])
 
 

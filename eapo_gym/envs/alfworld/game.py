@@ -148,6 +148,6 @@ class _Goal:
         if reached is None:
             reached = self._notes.put(
                 key,
-                any(True for start, literals in self._starts for _ in self._facts.solve(literals, (), start, state)),
+                any(self._facts.solve(literals, (), start, state) for start, literals in self._starts),
             )
         return reached

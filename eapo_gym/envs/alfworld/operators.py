@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Generic, TypeVar
 
 from eapo_gym.envs.alfworld.facts import Binding, Facts, Pattern, ground
-from eapo_gym.envs.alfworld.grammar import Literal
+from eapo_gym.envs.alfworld.grammar import Literal, Placeholder
 from eapo_gym.envs.alfworld.narrator import Narrator
 from eapo_gym.envs.alfworld.pddl import Fact
 from eapo_gym.envs.alfworld.rulebook import NEGATED, ActionRule, Conjunction, Rulebook, join_order
@@ -69,7 +69,7 @@ class Operator:
             facts = self._mind.facts
             added, kept = 0, -1
             for ways, add, keep in self._conditional:
-                if any(True for way in ways for _ in facts.solve(way, (), self.binding, state)):
+                if any(facts.solve(way, (), self.binding, state) for way in ways):
                     added |= add
                     kept &= keep
             after = (after & kept) | added
@@ -116,84 +116,137 @@ class Menu:
 
     __slots__ = ("commands", "operators")
 
-    def __init__(self, operators: Iterable[Operator]) -> None:
-        self.operators: dict[str, Operator] = {}
+    def __init__(self, fixed: dict[str, Operator], operators: Iterable[Operator]) -> None:
+        self.operators = fixed.copy()
         for operator in operators:
             self.operators.setdefault(operator.command, operator)
         self.commands = tuple(sorted(self.operators))
 
 
+class Way:
+    """One of the alternative conditions of an action, prepared for one game."""
+
+    __slots__ = ("_demanding", "_mind", "_pivot", "_starts", "changing", "rest", "rule")
+
+    def __init__(self, mind: Mind, rule: ActionRule, literals: Conjunction) -> None:
+        self._mind = mind
+        self.rule = rule
+        pivots = [literal for literal in literals if mind.pivot and literal.predicate == mind.pivot[0]]
+        self._pivot = next((literal for literal in pivots if literal.positive), None)
+        self.rest = tuple(literal for literal in literals if literal is not self._pivot)
+        self.changing = [literal for literal in self.rest if literal.predicate in mind.facts.fluents]
+        self._demanding = literals
+        self._starts = self._static_starts()
+
+    def starts(self, here: int) -> list[Binding]:
+        """Where a join may begin at a place: the static part of the condition, followed as far as it reaches."""
+        if self._pivot is None:
+            return self._starts.get((), [])
+        found: list[Binding] = []
+        for binding in self._mind.facts.match(self._pivot, {}, here):
+            values = tuple(binding.get(variable) for variable in self._reached())
+            found += [{**start, **binding} for start in self._starts.get(values, [])]
+        return found
+
+    def solutions(self, starts: list[Binding], state: int) -> Iterator[Binding]:
+        if not starts:
+            return
+        order = join_order(self.rest, frozenset(starts[0]))
+        for start in starts:
+            for solution in self._mind.facts.solve(order, self.rule.parameters, start, state):
+                if self._changes_something(solution):
+                    yield solution
+
+    def _reached(self) -> list[Placeholder]:
+        """The variables of the pivot that occur in a static literal, so that static facts tell about them."""
+        if self._pivot is None:
+            return []
+        fluents = self._mind.facts.fluents
+        static = {arg for literal in self.rest if literal.predicate not in fluents for arg in literal.args}
+        return [arg for arg in self._pivot.args if not isinstance(arg, str) and arg in static]
+
+    def _static_starts(self) -> dict[tuple[str | None, ...], list[Binding]]:
+        # Followed for all places at once, then filed by place: far cheaper than once for each.
+        facts, reached = self._mind.facts, self._reached()
+        bindings: list[Binding] = [{}]
+        for literal in self.rest:
+            if literal.predicate not in facts.fluents and literal.positive and set(reached) & set(literal.args):
+                bindings = [found for known in bindings for found in facts.match(literal, known, 0)]
+        starts: dict[tuple[str | None, ...], list[Binding]] = {}
+        for known in bindings:
+            for start in facts.expand(self.rest, known):
+                starts.setdefault(tuple(start.get(variable) for variable in reached), []).append(start)
+        return starts
+
+    def _changes_something(self, solution: Binding) -> bool:
+        """Planners drop an action that only makes true what it demands (a walk to where one stands), and so do we."""
+        if self.rule.conditional:
+            return True
+        for effect in self.rule.effects:
+            fact = ground(effect, solution)
+            if not self._among(fact, effect, self._demanding, solution) and (
+                effect.positive or not self._among(fact, effect, self.rule.effects, solution, opposite=True)
+            ):
+                return True
+        return False
+
+    def _among(
+        self, fact: Pattern, effect: Literal, literals: Sequence[Literal], solution: Binding, opposite: bool = False
+    ) -> bool:
+        return any(
+            literal.predicate == effect.predicate
+            and (literal.positive is effect.positive) is not opposite
+            and ground(literal, solution) == fact
+            for literal in literals
+        )
+
+
+class Option:
+    """A way in which an action may be possible at one place."""
+
+    __slots__ = ("_starts", "_way", "notes")
+
+    def __init__(self, mind: Mind, way: Way, starts: list[Binding]) -> None:
+        self._way = way
+        self._starts = starts
+        reads = {ground(literal, start) for start in starts for literal in way.changing}
+        self.notes: Notes[list[Operator]] = Notes(mind.facts, reads)
+
+    def operators(self, mind: Mind, state: int) -> list[Operator]:
+        key = self.notes.key(state)
+        operators = self.notes.get(key)
+        if operators is None:
+            rule = self._way.rule
+            solutions = self._way.solutions(self._starts, state)
+            operators = self.notes.put(key, [mind.operator(rule, solution) for solution in solutions])
+        return operators
+
+
 class Place:
     """All that is known of one place, that is, of one value of the rulebook's pivot."""
 
-    __slots__ = ("_menus", "_options")
+    __slots__ = ("_fixed", "_menus", "_mind", "_options")
 
     def __init__(self, mind: Mind, here: int) -> None:
-        options = (Option(mind, rule, way, here) for rule in mind.rulebook.actions for way in rule.ways)
-        self._options = [option for option in options if option.starts]
+        self._mind = mind
+        self._options: list[Option] = []
+        self._fixed: dict[str, Operator] = {}
+        for way in mind.ways:
+            option = Option(mind, way, way.starts(here))
+            if option.notes.reads:
+                self._options.append(option)
+            else:
+                for operator in option.operators(mind, here):
+                    self._fixed.setdefault(operator.command, operator)
         self._menus: Notes[Menu] = Notes(mind.facts, (read for option in self._options for read in option.notes.reads))
 
     def menu(self, state: int) -> Menu:
         key = self._menus.key(state)
         menu = self._menus.get(key)
         if menu is None:
-            operators = (operator for option in self._options for operator in option.operators(state))
-            menu = self._menus.put(key, Menu(operators))
+            operators = (operator for option in self._options for operator in option.operators(self._mind, state))
+            menu = self._menus.put(key, Menu(self._fixed, operators))
         return menu
-
-
-class Option:
-    """One way in which an action may be possible at a place."""
-
-    __slots__ = ("_mind", "_rule", "_way", "notes", "starts")
-
-    def __init__(self, mind: Mind, rule: ActionRule, way: Conjunction, here: int) -> None:
-        self._mind = mind
-        self._rule = rule
-        self._way = way
-        facts = mind.facts
-        literals: Conjunction = way
-        starts: list[Binding] = [{}]
-        for literal in way:
-            if here and literal.positive and literal.predicate == mind.rulebook.pivot:
-                starts = [found for start in starts for found in facts.match(literal, start, here)]
-                literals = tuple(other for other in literals if other is not literal)
-        starts = [reached for start in starts for reached in facts.expand(literals, start)]
-        self.starts = [(start, join_order(literals, frozenset(start))) for start in starts]
-        """Where a join begins: the static part of the condition, already followed as far as it reaches."""
-        self.notes: Notes[list[Operator]] = Notes(
-            facts,
-            (ground(lit, start) for start, _ in self.starts for lit in literals if lit.predicate in facts.fluents),
-        )
-
-    def operators(self, state: int) -> list[Operator]:
-        key = self.notes.key(state)
-        operators = self.notes.get(key)
-        if operators is None:
-            operators = self.notes.put(key, list(self._work_out(state)))
-        return operators
-
-    def _work_out(self, state: int) -> Iterator[Operator]:
-        mind, rule = self._mind, self._rule
-        for start, literals in self.starts:
-            for solution in mind.facts.solve(literals, rule.parameters, start, state):
-                if self._changes_something(solution):
-                    yield Operator(mind, rule, *mind.spell(rule, solution))
-
-    def _changes_something(self, solution: Binding) -> bool:
-        """Planners drop an action that only makes true what it demands (a walk to where one stands), and so do we."""
-        demanded = self._way
-        for effect in self._rule.effects:
-            if effect in demanded:
-                continue
-            fact = ground(effect, solution)
-            if any(other.positive is effect.positive and ground(other, solution) == fact for other in demanded):
-                continue
-            if effect.positive or all(
-                not other.positive or ground(other, solution) != fact for other in self._rule.effects
-            ):
-                return True
-        return bool(self._rule.conditional)
 
 
 class Mind:
@@ -203,24 +256,24 @@ class Mind:
         self.rulebook = rulebook
         self.facts = facts
         self.narrator = narrator
-        self._pivot: Pattern = (rulebook.pivot, *[None] * rulebook.pivot_arity) if rulebook.pivot else ()
-        if (facts.mask([self._pivot]) & ((1 << len(facts.numbered)) - 1)).bit_count() != 1:
-            self._pivot = ()  # nowhere, or in two places at once: then all of the game is one place
+        self.pivot: Pattern = (rulebook.pivot, *[None] * rulebook.pivot_arity) if rulebook.pivot else ()
+        if facts.mask_of(self.pivot).bit_count() != 1:
+            self.pivot = ()  # nowhere, or in two places at once: then all of the game is one place
+        self.ways = [Way(self, rule, literals) for rule in rulebook.actions for literals in rule.ways]
         self._places: dict[int, Place] = {}
         self._commands: dict[tuple[str, ...], str] = {}
 
     def menu(self, state: int) -> Menu:
-        here = state & self.facts.mask([self._pivot])
+        here = state & self.facts.mask_of(self.pivot)
         place = self._places.get(here)
         if place is None:
             place = self._places[here] = Place(self, here)
         return place.menu(state)
 
-    def spell(self, rule: ActionRule, solution: Binding) -> tuple[Binding, str]:
-        """The parameters' values and the command that names them."""
+    def operator(self, rule: ActionRule, solution: Binding) -> Operator:
         binding = {parameter: solution[parameter] for parameter in rule.parameters}
-        key = (rule.name, *[binding[parameter] for parameter in rule.named])
+        key = (rule.name, *map(binding.__getitem__, rule.named))
         command = self._commands.get(key)
         if command is None:
             command = self._commands[key] = self.narrator.say(rule.spelling.template, binding, 0)
-        return binding, command
+        return Operator(self, rule, binding, command)
