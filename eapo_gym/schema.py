@@ -59,6 +59,11 @@ class AnyText(spaces.Text):
         # Code points below the surrogates: all of them can be encoded.
         return "".join(map(chr, self.np_random.integers(0x20, 0xD800, size=length)))
 
+    @property
+    def characters(self) -> str:
+        # Gymnasium's empty batches repeat the first of them `min_length` times, which is never.
+        return " "
+
     def __repr__(self) -> str:
         return f"AnyText({self.max_length})"
 
@@ -81,7 +86,7 @@ def _refuse_shared_memory(space: AnyText, n: int = 1, ctx: ModuleType | None = N
 def observation_space(
     *, max_text: int = MAX_TEXT, screenshot: tuple[int, int] | None = None, elements: bool = False
 ) -> spaces.Dict:
-    """The space of what an environment shows: `goal` and `state`; GUI environments have `screenshot` and `elements` too."""
+    """The space of what an environment shows: `goal` and `state`, on a screen `screenshot` and `elements` too."""
     parts: dict[str, spaces.Space[Any]] = {"goal": AnyText(max_text), "state": AnyText(max_text)}
     if screenshot is not None:
         height, width = screenshot

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable
 
 
@@ -13,19 +12,25 @@ class VisitCounter:
     agent stands in the same state once more, but it is no return; so both readings of the exploration degree are kept.
     """
 
-    __slots__ = ("_arrivals", "_last", "_visits")
+    __slots__ = ("_arrivals", "_last", "_returned", "_revisited", "_visits")
 
     def __init__(self) -> None:
-        self._visits: Counter[str] = Counter()
-        self._arrivals: Counter[str] = Counter()
+        self._visits: dict[str, int] = {}
+        self._arrivals: dict[str, int] = {}
         self._last: str | None = None
+        # How many states were visited, or arrived at, more than once: kept up, since it is asked for at every step.
+        self._revisited = 0
+        self._returned = 0
 
     def visit(self, fingerprint: str) -> int:
         """Record one more visit; return κ, the number of earlier ones."""
-        depth = self._visits[fingerprint]
+        depth = self._visits.get(fingerprint, 0)
         self._visits[fingerprint] = depth + 1
+        self._revisited += depth == 1
         if fingerprint != self._last:
-            self._arrivals[fingerprint] += 1
+            arrivals = self._arrivals.get(fingerprint, 0)
+            self._arrivals[fingerprint] = arrivals + 1
+            self._returned += arrivals == 1
             self._last = fingerprint
         return depth
 
@@ -35,12 +40,13 @@ class VisitCounter:
 
     def exploration_degree(self, self_loops: bool = True) -> float:
         """Share of the distinct states that were visited more than once."""
-        counts = self._visits if self_loops else self._arrivals
-        return sum(n > 1 for n in counts.values()) / len(counts) if counts else 0.0
+        more_than_once = self._revisited if self_loops else self._returned
+        return more_than_once / len(self._visits) if self._visits else 0.0
 
     def copy(self) -> VisitCounter:
         twin = VisitCounter()
         twin._visits, twin._arrivals, twin._last = self._visits.copy(), self._arrivals.copy(), self._last
+        twin._revisited, twin._returned = self._revisited, self._returned
         return twin
 
 

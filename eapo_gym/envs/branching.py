@@ -20,7 +20,8 @@ from eapo_gym.errors import ContractError, SnapshotError
 _GYMNASIUM_STATE: dict[type, tuple[str, ...]] = {
     gym_wrappers.TimeLimit: ("_elapsed_steps",),
     gym_wrappers.OrderEnforcing: ("_has_reset", "_has_rendered"),
-    gym_wrappers.PassiveEnvChecker: ("checked_reset", "checked_step", "checked_render"),
+    # It checks what an environment first does, once: nothing of that belongs to the episode.
+    gym_wrappers.PassiveEnvChecker: (),
     gym_wrappers.RecordEpisodeStatistics: ("episode_start_time", "episode_returns", "episode_lengths"),
 }
 
@@ -80,6 +81,9 @@ def _load(layer: Any, state: Any, obs: Obs, info: Info) -> tuple[Obs, Info]:
         setattr(layer, name, copy.deepcopy(value))
     if isinstance(layer, gym.ObservationWrapper):
         obs = layer.observation(obs)
+    if isinstance(layer, gym_wrappers.PassiveEnvChecker) and not layer.checked_step:
+        # The first step is compared with what came before it, and here that was no reset.
+        layer._previous_data = obs, info
     return obs, info
 
 

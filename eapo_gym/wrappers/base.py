@@ -1,26 +1,53 @@
-"""`AgentWrapper`: a Gymnasium wrapper that passes the contract on."""
+"""`AgentWrapper` passes the contract on; `AnsweringWrapper` is one that may answer a step itself.
+
+Three things can happen to an episode besides `reset` and `step`, and they differ in what they move:
+
+* `restore` moves the environment alone: what the wrappers remember goes on;
+* a rollback (`Rollback`) is a step of the agent, and so does the same and counts as one;
+* `resume` moves the whole stack, as if what came in between had never been.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+import copy
+from typing import Any, ClassVar, TypeVar
 
 import gymnasium as gym
+from gymnasium import spaces
+from gymnasium.error import ResetNeeded
+from gymnasium.wrappers import TimeLimit
 
 from eapo_gym.envs.base import AgentEnv, Info, Obs, SnapshotKind
 from eapo_gym.envs.branching import Branch, branch, resume
 from eapo_gym.errors import ContractError
+from eapo_gym.schema import MAX_TEXT
+
+StepResult = tuple[Obs, float, bool, bool, Info]
+Layer = TypeVar("Layer", bound="AgentWrapper")
+
+_OF_ONE_STEP = ("notice", "rollback", "fingerprint")
+"""What wrappers say in `info` about one step, and would be wrong about the next."""
 
 
 class AgentWrapper(gym.Wrapper[Obs, str, Obs, str]):
     """Gymnasium wrappers do not forward what they do not know; this one hands on the whole contract of `AgentEnv`.
 
-    A wrapper with a memory of its own keeps it across branches through `branch_state` and `resume_state`.
+    A wrapper with a memory of its own keeps it across branches through `branch_state` and `resume_state`, and adds its
+    part to observations that come from `restore` or `resume` in `show`.
     """
+
+    place: ClassVar[int] = 0
+    """Wrappers that have a place stand in its order, 1 innermost; 0 is anywhere."""
+
+    place_reason: ClassVar[str] = ""
+    """Why it must stand outside of those with a lower place; part of the error that refuses any other order."""
 
     def __init__(self, env: gym.Env[Any, Any]) -> None:
         super().__init__(env)
+        between: list[gym.Env[Any, Any]] = []
         inner: Any = env
         while isinstance(inner, gym.Wrapper) and not isinstance(inner, AgentWrapper):
+            between.append(inner)
             inner = inner.env
         if not isinstance(inner, AgentWrapper | AgentEnv):
             raise ContractError(
@@ -29,6 +56,35 @@ class AgentWrapper(gym.Wrapper[Obs, str, Obs, str]):
             )
         self.inner: AgentWrapper | AgentEnv = inner
         """The next layer that knows the contract; between it and this one there may be Gymnasium's own wrappers."""
+        if not isinstance(env.observation_space, spaces.Dict):
+            raise ContractError(
+                f"The observation space of an AgentEnv is a Dict, and here it is {env.observation_space}."
+            )
+        self.shown: spaces.Dict = env.observation_space
+        """The observation space of the layers below."""
+        self._views = [layer for layer in reversed(between) if isinstance(layer, gym.ObservationWrapper)]
+        self._check_place()
+
+    def _check_place(self) -> None:
+        inner = self.inner
+        while isinstance(inner, AgentWrapper):
+            if isinstance(inner, type(self)):
+                raise ContractError(f"{type(self).__name__} is in this stack already: expected it once.")
+            if self.place and inner.place > self.place:
+                raise ContractError(
+                    f"{type(inner).__name__} must stand outside of {type(self).__name__}, not inside it: "
+                    f"{inner.place_reason} Expected VisitationDepth(ExploreMemory(Rollback(env)))."
+                )
+            inner = inner.inner
+
+    def find(self, kind: type[Layer]) -> Layer | None:
+        """The layer of that kind, this one or one inside of it."""
+        layer: AgentWrapper | AgentEnv = self
+        while isinstance(layer, AgentWrapper):
+            if isinstance(layer, kind):
+                return layer
+            layer = layer.inner
+        return None
 
     @property
     def snapshot_kind(self) -> SnapshotKind:
@@ -57,7 +113,10 @@ class AgentWrapper(gym.Wrapper[Obs, str, Obs, str]):
 
     def restore(self, snapshot: Any) -> tuple[Obs, Info]:
         """Moves the environment only; what this layer remembers goes on, and shows in the observation."""
-        return self.inner.restore(snapshot)
+        obs, info = self.inner.restore(snapshot)
+        for view in self._views:
+            obs = view.observation(obs)
+        return self.show(obs, info)
 
     def describe(self) -> str:
         return self.inner.describe()
@@ -76,6 +135,7 @@ class AgentWrapper(gym.Wrapper[Obs, str, Obs, str]):
         return branch(self)
 
     def resume(self, saved: Branch) -> tuple[Obs, Info]:
+        """Back to the branch; `info` says what holds there, not what the step that had led there said of itself."""
         return resume(self, saved)
 
     def branch_state(self) -> Any:
@@ -84,4 +144,63 @@ class AgentWrapper(gym.Wrapper[Obs, str, Obs, str]):
 
     def resume_state(self, state: Any, obs: Obs, info: Info) -> tuple[Obs, Info]:
         """Remember `state` again, and add this layer's part to the observation that the layers below gave."""
+        return self.show(obs, info)
+
+    def show(self, obs: Obs, info: Info) -> tuple[Obs, Info]:
+        """An observation of the layers below as this layer shows it."""
+        return obs, info
+
+
+class AnsweringWrapper(AgentWrapper):
+    """A wrapper that answers some steps itself: the environment is not stepped, and shows what it showed before.
+
+    One line at the end of `state`, and `info["notice"]`, say why. Such a step counts as every other does.
+    """
+
+    def __init__(self, env: gym.Env[Any, Any]) -> None:
+        super().__init__(env)
+        self._seen: tuple[Obs, Info] | None = None
+        self._notice = ""
+        self._max_state: int = getattr(self.shown["state"], "max_length", MAX_TEXT)
+        self._limits: list[Any] = []
+        layer: Any = env
+        while isinstance(layer, gym.Wrapper):
+            if isinstance(layer, TimeLimit):
+                self._limits.append(layer)
+            layer = layer.env
+
+    def answer(self, notice: str) -> StepResult:
+        """The step that the environment never saw."""
+        obs, info = self._see_again(notice)
+        return obs, 0.0, False, self.count_step(), info
+
+    def count_step(self) -> bool:
+        """Count, in the time limits further in, a step that did not pass through them; True if one of them is over."""
+        for limit in self._limits:
+            limit._elapsed_steps += 1
+        return any(limit._elapsed_steps >= limit._max_episode_steps for limit in self._limits)
+
+    def show(self, obs: Obs, info: Info) -> tuple[Obs, Info]:
+        """Remembers what is shown, without what concerns one step only, such as the notice of a layer inside."""
+        shown = dict(obs)
+        if "notice" in info:
+            shown["state"] = shown["state"].removesuffix(f"\n{info['notice']}")
+        self._seen = shown, {key: value for key, value in info.items() if key not in _OF_ONE_STEP}
+        self._notice = ""
+        return obs, info
+
+    def branch_state(self) -> Any:
+        return self._notice
+
+    def resume_state(self, state: Any, obs: Obs, info: Info) -> tuple[Obs, Info]:
+        obs, info = self.show(obs, info)
+        return self._see_again(state) if state else (obs, info)
+
+    def _see_again(self, notice: str) -> tuple[Obs, Info]:
+        if self._seen is None:
+            raise ResetNeeded("Cannot call env.step() before calling env.reset()")
+        obs, info = copy.deepcopy(self._seen)
+        room = max(0, self._max_state - len(notice) - 1)
+        obs["state"] = f"{obs['state'][:room]}\n{notice}"[: self._max_state]
+        self._notice = info["notice"] = notice
         return obs, info

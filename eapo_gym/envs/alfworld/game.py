@@ -100,6 +100,21 @@ class Game:
     def won(self, state: int) -> bool:
         return self._goal.reached(state)
 
+    def inverses(self, state: int, command: str) -> list[str]:
+        """The commands that would undo `command`, were it given now; none where nothing changes or there is no way back."""
+        operator = self.operator(state, command)
+        if operator is None:
+            return []
+        after = operator.apply(state)
+        changed = self.identity.differ(state, after)
+        if not changed:
+            return []
+        return [
+            command
+            for command, candidate in self._mind.menu(after).operators.items()
+            if candidate.rule.may_change(changed) and not self.identity.differ(state, candidate.apply(after))
+        ]
+
     # Looking at states
 
     def operator(self, state: int, command: str) -> Operator | None:

@@ -77,6 +77,13 @@ class ActionRule:
     asked: tuple[Query, ...]
     """What the feedback may ask about the state."""
 
+    changing: frozenset[str]
+    """The predicates that it may change."""
+
+    def may_change(self, predicates: frozenset[str]) -> bool:
+        """Whether it could change facts of all of these predicates."""
+        return predicates <= self.changing
+
 
 class Rulebook:
     """What a domain and a text grammar say, worked out for playing."""
@@ -85,12 +92,11 @@ class Rulebook:
         self.domain = domain
         self.grammar = grammar
         self.actions = [_action_rule(action, grammar) for action in domain.actions.values()]
-        changed = {effect.atom.predicate for action in domain.actions.values() for effect in action.effects}
-        self.queries = frozenset(query for action in self.actions for query in action.asked)
-        asked = {literal.predicate for query in self.queries for literal in query}
-        self.negated = frozenset(p for p in changed if NEGATED + p in asked)
+        self.changed = {effect.atom.predicate for action in domain.actions.values() for effect in action.effects}
+        asked = {literal.predicate for action in self.actions for query in action.asked for literal in query}
+        self.negated = frozenset(p for p in self.changed if NEGATED + p in asked)
         """Predicates whose falsehood, once an action has brought it about, shows in a text."""
-        self.fluents = frozenset(changed | {NEGATED + p for p in self.negated})
+        self.fluents = frozenset(self.changed | {NEGATED + p for p in self.negated})
         for action in self.actions:
             for query in grammar.queries(action.spelling.template):
                 if any(literal.predicate in self.fluents for literal in query):
@@ -123,7 +129,7 @@ class Rulebook:
                 for literal in condition
             }
             if found <= live:
-                return frozenset(live & self.fluents)
+                return frozenset(live & self.changed)
             live |= found
 
 
@@ -218,6 +224,9 @@ def _action_rule(action: pddl.Action, grammar: TextGrammar) -> ActionRule:
         spelling,
         tuple(parameter for parameter in parameters if parameter[0] in _names_in(spelling.template)),
         tuple(dict.fromkeys(filter(None, grammar.queries(spelling.feedback)))),
+        frozenset(
+            name for effect in action.effects for name in (effect.atom.predicate, NEGATED + effect.atom.predicate)
+        ),
     )
 
 

@@ -24,6 +24,15 @@ class Difference:
 
 
 @dataclass(frozen=True, slots=True)
+class Divergence:
+    """A difference between two stretches of an episode, after how many steps it shows, and a hint at its cause."""
+
+    steps: int
+    difference: Difference
+    hint: str
+
+
+@dataclass(frozen=True, slots=True)
 class Moment:
     """What one reset, step or restore returned."""
 
@@ -88,6 +97,17 @@ def moments_differ(expected: Moment, actual: Moment, *, arrays: bool = True, who
 _STEP_RESULTS = ("reward", "terminated", "truncated")
 
 
+def moments_part(
+    expected: list[Moment], actual: list[Moment], *, arrays: bool = True
+) -> tuple[int, Difference] | None:
+    """The first place where two episodes show something else, and what."""
+    for steps, (then, now) in enumerate(zip(expected, actual, strict=False)):
+        found = moments_differ(then, now, arrays=arrays)
+        if found:
+            return steps, found
+    return None
+
+
 def views_differ(expected: View, actual: View) -> Difference | None:
     return _first(
         [
@@ -98,17 +118,18 @@ def views_differ(expected: View, actual: View) -> Difference | None:
     )
 
 
-def trails_differ(expected: Trail, actual: Trail, *, arrays: bool = True) -> tuple[int, Difference] | None:
-    """The first difference between two stretches, and after how many steps it shows.
+def trails_differ(
+    expected: Trail, actual: Trail, *, arrays: bool = True, whole_start: bool = True
+) -> Divergence | None:
+    """Where two stretches with the same commands part.
 
-    The first moment is left to the caller: what a step gave is not what a restore to the same place gives.
+    `whole_start=False` is for a stretch that a restore began: it gives the state back, not what the last step gave.
     """
-    for steps, (then, now) in enumerate(zip(expected.views, actual.views, strict=False)):
-        found = views_differ(then, now)
-        if steps and not found:
-            found = moments_differ(expected.moments[steps], actual.moments[steps], arrays=arrays)
+    for steps, (then, now) in enumerate(zip(expected.moments, actual.moments, strict=False)):
+        found = moments_differ(then, now, arrays=arrays, whole=whole_start or steps > 0)
+        found = found or views_differ(expected.views[steps], actual.views[steps])
         if found:
-            return steps, found
+            return Divergence(steps, found, changed_attributes(expected.attributes, actual.attributes))
     return None
 
 
@@ -120,9 +141,10 @@ def plain_attributes(env: AgentEnv) -> dict[str, str]:
 
 
 def changed_attributes(then: Mapping[str, str], now: Mapping[str, str]) -> str:
-    """A hint like ` (self._lamp was False and is True)`, or nothing."""
-    changed = [f"self.{name} was {then[name]} and is {now[name]}" for name in then if now.get(name, "") != then[name]]
-    return f" Attributes that differ: {', '.join(changed[:5])}." if changed else ""
+    """A hint like ` Attributes that differ: self._lamp was False and is True.`, or nothing."""
+    changed = [name for name in then if name in now and now[name] != then[name]]
+    differing = ", ".join(f"self.{name} was {then[name]} and is {now[name]}" for name in changed[:5])
+    return f" Attributes that differ: {differing}." if changed else ""
 
 
 def called(name: str, *args: Any, **kwargs: Any) -> str:

@@ -14,7 +14,8 @@ import math
 import re
 import struct
 import sys
-from typing import Any, Callable
+from collections.abc import Callable
+from typing import Any
 
 PROTOCOL = 1
 """Raised with every change that an older side would not understand."""
@@ -26,10 +27,11 @@ PREFIX = struct.Struct(">4sQ")
 _MAGIC = b"EAPO"
 _TEXT_LENGTH = struct.Struct(">I")
 _TAG = "$"
-_MAX_DEPTH = 200
+_MAX_DEPTH = 100
 # Array types that are plain data: numbers, text, bytes, times. No objects, no records.
 _DTYPE = re.compile(r"[<>|=][biufcSUmM]\d+(\[\w+\])?")
 _WHOLE = 1 << 63
+_AS_IS = frozenset((str, bool, float, type(None)))
 
 _write_json = json.JSONEncoder(ensure_ascii=False, check_circular=False, separators=(",", ":")).encode
 _read_plain_json = json.JSONDecoder().decode
@@ -50,6 +52,8 @@ def encode(value: Any, exact: bool = False) -> bytes:
         text = _write_json(writer.plain(value, 0)).encode("utf-8", "surrogatepass")
     except _Refused as refused:
         raise CodecError(str(refused)) from None
+    except RecursionError:
+        raise CodecError("a value that is nested too deeply") from None
     size = _TEXT_LENGTH.size + len(text) + writer.size
     if size > MAX_FRAME:
         raise CodecError(f"a message of {size} bytes: expected at most {MAX_FRAME}")
@@ -112,7 +116,7 @@ class _Writer:
 
     def plain(self, value: Any, depth: int) -> Any:
         kind = type(value)
-        if kind is str or kind is bool or value is None or kind is float:
+        if kind in _AS_IS:
             return value
         if kind is int:
             return value if -_WHOLE <= value < _WHOLE else {_TAG: "int", "hex": hex(value)}
@@ -144,7 +148,7 @@ class _Writer:
             return self.array(value)
         if not self.exact:
             base: Any
-            for base in (str, bool, int, float, dict, list, tuple, bytes, bytearray, frozenset, set):
+            for base in (str, int, float, dict, list, tuple, bytes, bytearray, frozenset, set):
                 if isinstance(value, base):
                     return self.plain(_base_value(value, base), depth)
             if numpy is not None and isinstance(value, numpy.ndarray):
@@ -160,10 +164,10 @@ class _Writer:
         if _TAG in value or not all(type(key) is str for key in value):
             pairs = [[self.plain(key, depth), self.at(key, item, depth)] for key, item in value.items()]
             return {_TAG: "dict", "items": pairs}
-        return {key: self.at(key, item, depth) for key, item in value.items()}
+        return {k: item if type(item) in _AS_IS else self.at(k, item, depth) for k, item in value.items()}
 
     def items(self, value: Any, depth: int) -> list[Any]:
-        return [self.at(index, item, depth) for index, item in enumerate(value)]
+        return [item if type(item) in _AS_IS else self.at(i, item, depth) for i, item in enumerate(value)]
 
     def at(self, key: Any, item: Any, depth: int) -> Any:
         try:
@@ -216,8 +220,7 @@ class _Reader:
     """Turns tagged objects back into values."""
 
     def __init__(self, body: bytes, start: int) -> None:
-        self.body = body
-        self.start = start
+        self.buffers = memoryview(body)[start:]
 
     def object(self, found: dict[str, Any]) -> Any:
         tag = found.get(_TAG)
@@ -228,12 +231,11 @@ class _Reader:
             raise CodecError(f"an unknown kind of value, {tag!r:.40}: the other side speaks a newer protocol")
         return read(self, found)
 
-    def bytes(self, found: dict[str, Any]) -> bytes:
+    def buffer(self, found: dict[str, Any]) -> memoryview:
         start, length = found["at"]
-        data = self.body[self.start + start : self.start + start + length]
-        if start < 0 or length < 0 or len(data) != length:
+        if start < 0 or length < 0 or start + length > len(self.buffers):
             raise CodecError("a buffer that lies outside of the message")
-        return data
+        return self.buffers[start : start + length]
 
     def array(self, found: dict[str, Any]) -> Any:
         try:
@@ -242,7 +244,7 @@ class _Reader:
             raise CodecError("a NumPy array came, but NumPy is not installed on this side") from None
         if not _DTYPE.fullmatch(found["dtype"]):
             raise CodecError(f"an array of an unknown type, {found['dtype']!r:.40}")
-        dtype, shape, data = numpy.dtype(found["dtype"]), tuple(found["shape"]), self.bytes(found)
+        dtype, shape, data = numpy.dtype(found["dtype"]), tuple(found["shape"]), self.buffer(found)
         if any(size < 0 for size in shape) or math.prod(shape) * dtype.itemsize != len(data):
             raise CodecError(f"an array of shape {shape!r:.80} with {len(data)} bytes")
         # A copy: arrays that an environment hands out belong to whoever gets them, and can be written to.
@@ -262,8 +264,8 @@ class _Reader:
         "set": lambda self, found: set(found["items"]),
         "frozenset": lambda self, found: frozenset(found["items"]),
         "dict": lambda self, found: dict(found["items"]),
-        "bytes": bytes,
-        "bytearray": lambda self, found: bytearray(self.bytes(found)),
+        "bytes": lambda self, found: bytes(self.buffer(found)),
+        "bytearray": lambda self, found: bytearray(self.buffer(found)),
         "array": array,
         "scalar": scalar,
         "str_": numpy_text,

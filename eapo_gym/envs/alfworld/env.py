@@ -1,0 +1,182 @@
+"""`ALFWorldEnv`: household tasks in text, played by the native engine."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from os import PathLike
+from typing import Any
+
+from eapo_gym.envs.alfworld.commands import EXAMPLES, parse_command
+from eapo_gym.envs.alfworld.data import Library, open_library, select, task_type
+from eapo_gym.envs.alfworld.game import Game
+from eapo_gym.envs.base import AgentEnv, Info, Obs
+from eapo_gym.errors import ContractError, SnapshotError
+from eapo_gym.schema import MAX_TEXT, AnyText, observation_space
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """A moment of an episode. Plain data, so that it can be kept, sent to another process and restored there."""
+
+    task: str
+    facts: tuple[tuple[str, ...], ...]
+    text: str
+
+
+class ALFWorldEnv(AgentEnv):
+    """ALFWorld's text games.
+
+    Args:
+        split: a split of the source; by default the first one (`train`, or `all` of a folder).
+        games: play only these: a number (the first N), a list of task ids, or a folder with game files of your own.
+        source: "embedded" (generated games, always there) or "official" (the benchmark's data).
+        render_mode: "ansi" makes `render()` return the last text.
+    """
+
+    engine = "native"
+
+    def __init__(
+        self,
+        split: str | None = None,
+        games: int | Sequence[str] | PathLike[str] | None = None,
+        source: str = "embedded",
+        render_mode: str | None = None,
+    ) -> None:
+        if isinstance(games, PathLike | str):
+            source = "folder"
+        self.library: Library = open_library(source, games)
+        self.source = source
+        self.split = self.library.splits()[0] if split is None else split
+        self._games = games
+        self._selected = select(self.library.tasks(self.split), None if source == "folder" else games)
+        self._known = frozenset(self._selected)
+        self.observation_space = observation_space()
+        self.action_space = AnyText(MAX_TEXT, examples=EXAMPLES)
+        self.render_mode = render_mode
+        self._game: Game | None = None
+        self.state = 0
+        """The state of `game` (see game.py)."""
+        self._text = ""
+        self._marked: tuple[int, int] | None = None
+
+    @property
+    def game(self) -> Game:
+        """The game that is being played."""
+        if self._game is None:
+            raise ContractError("No game is being played yet: call reset() first.")
+        return self._game
+
+    def tasks(self, split: str | None = None) -> list[str]:
+        if split is None or split == self.split:
+            return self._selected
+        return self.library.tasks(split)
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Obs, Info]:
+        super().reset(seed=seed)
+        task = self.choose_task(options)
+        self._game = self.library.load(self.split, task)
+        self.task = task
+        self._marked = None
+        self._text = self._begin()
+        return self._observation(), self._info(valid=True)
+
+    def step(self, action: str) -> tuple[Obs, float, bool, bool, Info]:
+        if not isinstance(action, str):
+            raise TypeError(f"expected a command (str) such as 'go to desk 1', got {type(action).__name__}")
+        self._text, valid = self._act(action)
+        won = self._won()
+        info = self._info(valid)
+        info["won"] = won
+        return self._observation(), float(won), won, False, info
+
+    # What an engine does
+
+    def _begin(self) -> str:
+        self.state = self.game.start()
+        return self.game.intro
+
+    def _act(self, command: str) -> tuple[str, bool]:
+        self.state, text, valid = self.game.step(self.state, command)
+        return text, valid
+
+    def _won(self) -> bool:
+        return self.game.won(self.state)
+
+    def _commands(self) -> list[str]:
+        return list(self.game.commands(self.state))
+
+    # The contract
+
+    def fingerprint(self) -> str:
+        mark = self.game.mark(self.state, self._marked)
+        self._marked = (self.state, mark)
+        return f"{mark:032x}"
+
+    def snapshot(self) -> Any:
+        return _Moment(self.task, self.game, self.state, self._text)
+
+    def restore(self, snapshot: Any) -> tuple[Obs, Info]:
+        if isinstance(snapshot, Snapshot):
+            game = self.library.load(self.split, snapshot.task)
+            snapshot = _Moment(snapshot.task, game, game.state_of(snapshot.facts), snapshot.text)
+        if not isinstance(snapshot, _Moment):
+            raise SnapshotError(f"expected a snapshot of an ALFWorld environment, got {type(snapshot).__name__}")
+        if snapshot.game is not self._game:
+            self._game, self._marked = snapshot.game, None
+        self.task, self.state, self._text = snapshot.task, snapshot.state, snapshot.text
+        info = self._info(valid=True)
+        info["won"] = self._won()
+        return self._observation(), info
+
+    def valid_actions(self) -> list[str]:
+        return self._commands()
+
+    def parse_action(self, text: str) -> str:
+        return parse_command(text)
+
+    def inverse(self, action: str) -> list[str]:
+        return self.game.inverses(self.state, action)
+
+    def describe(self) -> str:
+        """Where the agent is, what is there, and what it carries."""
+        where, _, _ = self._said("look").partition(". ")
+        here = [
+            self._said(command)
+            for command in self.game.commands(self.state)
+            if command.startswith("examine ") and command.removeprefix("examine ") in where
+        ]
+        return " ".join([f"{where.rstrip('.')}.", *here, self._said("inventory")])
+
+    def _said(self, command: str) -> str:
+        return self.game.step(self.state, command)[1]
+
+    def render(self) -> str | None:  # type: ignore[override]
+        return self._text if self.render_mode == "ansi" else None
+
+    def _observation(self) -> Obs:
+        return {"goal": self.game.goal_text, "state": self._text}
+
+    def _info(self, valid: bool) -> Info:
+        return {
+            "task": self.task,
+            "source": self.source,
+            "split": self.split,
+            "engine": self.engine,
+            "task_type": task_type(self.task),
+            "won": False,
+            "invalid_action": not valid,
+            "admissible_commands": self._commands(),
+        }
+
+
+class _Moment:
+    """A snapshot within this process: the game and a number. Elsewhere it arrives as a `Snapshot`, by its facts."""
+
+    __slots__ = ("game", "state", "task", "text")
+
+    def __init__(self, task: str, game: Game, state: int, text: str) -> None:
+        self.task, self.game, self.state, self.text = task, game, state, text
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Snapshot, (self.task, tuple(sorted(self.game.true_facts(self.state))), self.text)
