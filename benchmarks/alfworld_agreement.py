@@ -1,8 +1,8 @@
 """Does the native ALFWorld engine do what the reference does, on the benchmark's own games?
 
 Plays mixed walks (the way to the goal, random commands, junk) on the reference engine, plays the same commands on the
-native one, and compares texts, commands, rewards, wins and state fingerprints, step for step. What the reference said is
-kept in a file, so a run that was stopped goes on, and a changed native engine is compared again in seconds.
+native one, and compares texts, commands, rewards, wins and state fingerprints, step for step. What the reference said
+is kept in a file, so a run that was stopped goes on, and a changed native engine is compared again in seconds.
 
     ALFWORLD_DATA=… EAPO_REFERENCE_PYTHON=… python benchmarks/alfworld_agreement.py --games 330 --steps 45
 """

@@ -28,6 +28,10 @@ __all__ = ["SECTIONS", "escape", "parse", "parse_json_action", "render", "render
 SECTIONS = ("think", "explore", "memory", "action")
 """The sections of a response, in the order in which they must stand; only `think` may be left out."""
 
+_TAG = re.compile(f"<(/?(?:{'|'.join(SECTIONS)}))>")
+_FORM = [tag for name in SECTIONS for tag in (name, f"/{name}")]
+_FORM_WITHOUT_THINK = _FORM[2:]
+
 _BOXED = "\\boxed{"
 _MAX_SENTENCE = 300
 
@@ -49,10 +53,10 @@ def parse(response: str, parse_action: Callable[[str], str] | None = None) -> Tu
     A section that is opened and never closed counts as not there, so that a response that was cut off in the middle of
     its memory does not cost the memory that was. Of a section that stands there twice the last one counts.
     """
-    problems = _broken_form(response)
+    sections, problems = _sections(response)
     boxed = None
     if not problems:
-        boxed, complaint = _boxed_in_section(_section(response, "action") or "")
+        boxed, complaint = _boxed_in_section(sections["action"])
         problems = [complaint] if complaint else []
     if boxed is None:
         boxed = _last_boxed(response)
@@ -66,15 +70,24 @@ def parse(response: str, parse_action: Callable[[str], str] | None = None) -> Tu
         if action is None:
             problems.append("There is nothing to execute: expected one boxed command in the action section.")
 
-    memory = _section(response, "memory")
     return Turn(
-        think=decode(_section(response, "think") or ""),
-        explore=decode(_section(response, "explore") or ""),
-        memory=None if memory is None else decode(memory),
+        think=decode(sections.get("think", "")),
+        explore=decode(sections.get("explore", "")),
+        memory=decode(sections["memory"]) if "memory" in sections else None,
         action=action,
         format_ok=not problems,
         problems=tuple(problems),
     )
+
+
+def _sections(response: str) -> tuple[dict[str, str], list[str]]:
+    """What stands in the sections that are there, and what is wrong with the tags."""
+    pieces = _TAG.split(response, maxsplit=len(_FORM) + 1)
+    for form in (_FORM, _FORM_WITHOUT_THINK):
+        if pieces[1::2] == form:
+            return dict(zip(form[::2], map(_without_blank, pieces[2::4]), strict=True)), []
+    found = ((name, _section(response, name)) for name in SECTIONS)
+    return {name: text for name, text in found if text is not None}, _broken_form(response)
 
 
 def _broken_form(response: str) -> list[str]:
@@ -99,17 +112,20 @@ def _broken_form(response: str) -> list[str]:
 
 
 def _section(response: str, name: str) -> str | None:
-    """What stands in the last closed section of this name; the form's own blank on either side is not part of it."""
+    """What stands in the last closed section of this name."""
     opening, closing = f"<{name}>", f"</{name}>"
     last = response.rfind(closing)
     start = response.rfind(opening, 0, last) if last >= 0 else -1
     if start < 0:
         return None
     start += len(opening)
-    stop = response.find(closing, start)
-    start += response[start : start + 1].isspace()
-    stop -= start < stop and response[stop - 1].isspace()
-    return response[start:stop]
+    return _without_blank(response[start : response.find(closing, start)])
+
+
+def _without_blank(text: str) -> str:
+    """The form has one blank on either side of a text; any more belong to the text."""
+    start = text[:1].isspace()
+    return text[start : len(text) - (len(text) > start and text[-1].isspace())]
 
 
 def _boxed_in_section(section: str) -> tuple[str | None, str]:

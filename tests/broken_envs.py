@@ -266,7 +266,7 @@ class SeedMeansNothing(Corridor):
         return super().choose_task({"task": self.tasks()[0], **(options or {})})
 
 
-@caught_by("other-process", "same seed gives another episode in another process", "order of a set")
+@caught_by("other-process", "same seed gives another episode in another process", "order of a set", rooms=12)
 class SeedDependsOnHash(Corridor):
     def choose_task(self, options: dict[str, Any] | None) -> str:
         if (options or {}).get("task") is None:
@@ -406,7 +406,7 @@ class FingerprintDrawsChance(Corridor):
         return super().restore(snapshot[0])
 
 
-@caught_by("purity", "hands out a list of its own", "copy")
+@caught_by("copies", "valid_actions() hands out a list of its own", "Return a copy")
 class ValidActionsShared(Corridor):
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs)

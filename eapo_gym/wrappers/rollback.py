@@ -84,12 +84,12 @@ class Rollback(AnsweringWrapper, gym.utils.RecordConstructorArgs):
         return super().show(obs, self._stamp(info))
 
     def branch_state(self) -> Any:
-        return super().branch_state(), tuple(self._changes)
+        return super().branch_state(), tuple(self._changes), self._snapshot
 
     def resume_state(self, state: Any, obs: Obs, info: Info) -> tuple[Obs, Info]:
-        notice, changes = state
-        self._changes = list(changes)
+        notice, changes, snapshot = state
         obs, info = super().resume_state(notice, obs, info)
+        self._changes, self._snapshot = list(changes), snapshot
         return obs, self._stamp(info)
 
     def step(self, action: str) -> StepResult:

@@ -16,9 +16,9 @@ from eapo_gym.envs.alfworld.env import ALFWorldEnv
 from eapo_gym.envs.base import AgentEnv
 
 JUNK = (
-    "", "  ", "xyzzy", "look around", "LOOK", "go to nowhere 1", "go to  bed 1", "take", "take x from y", "open the fridge",
-    "put mug 1 in/on desk 1", "move  to ", "examine", "help me", "inventory 1", "use desklamp 9", "é中\U0001f600",
-    "look\n", " look ", " help\t", "go to desk 1 ", "'; drop table", "<action>look</action>", "{}", "\x00",
+    "", "  ", "xyzzy", "look around", "LOOK", "go to nowhere 1", "go to  bed 1", "take", "take x from y",
+    "open the fridge", "put mug 1 in/on desk 1", "move  to ", "examine", "help me", "inventory 1", "use desklamp 9",
+    "é中\U0001f600", "look\n", " look ", " help\t", "go to desk 1 ", "<action>look</action>", "{}", "\x00",
 )  # fmt: skip
 
 

@@ -144,9 +144,9 @@ class EmbeddedLibrary:
         return None
 
     def load(self, split: str, task: str) -> Game:
-        from eapo_gym.envs.alfworld.generator import embedded_game
+        from eapo_gym.envs.alfworld.generator import embedded_game, rulebook
 
-        return known_game(f"embedded:{task}", lambda: embedded_game(task).compile())
+        return known_game(f"embedded:{task}", lambda: Game.compile(rulebook(), embedded_game(task).problem))
 
 
 def select(tasks: Sequence[str], games: object) -> list[str]:

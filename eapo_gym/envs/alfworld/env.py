@@ -151,7 +151,7 @@ class ALFWorldEnv(AgentEnv):
     def _said(self, command: str) -> str:
         return self.game.step(self.state, command)[1]
 
-    def render(self) -> str | None:  # type: ignore[override]
+    def render(self) -> str | None:
         return self._text if self.render_mode == "ansi" else None
 
     def _observation(self) -> Obs:

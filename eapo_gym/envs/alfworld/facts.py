@@ -1,4 +1,4 @@
-"""The facts of one game: which ones never change, a number for each of the others, and joins over both.
+"""The facts of one game: which ones never change, and a number for each of the others.
 
 A state is an `int` whose bit i says whether fact i holds. Facts get their numbers when they are first heard of, so a
 game of a thousand possible facts, of which an episode touches fifty, stays small; a state that was taken before a fact
@@ -110,51 +110,6 @@ class Facts:
             known = self._supertypes.get(known) if known != "object" else None
         return known is not None
 
-    def match(self, literal: Literal, binding: Binding, state: int) -> list[Binding]:
-        """All ways to make a literal true that extend `binding`."""
-        pattern = ground(literal, binding)
-        if None not in pattern:
-            return [binding] if self.holds(pattern, state) is literal.positive else []  # type: ignore[arg-type]
-        return list(self._extend(literal, pattern, binding, self.matching(pattern, state)))
-
-    def solve(
-        self, literals: Sequence[Literal], variables: Sequence[Placeholder], binding: Binding, state: int
-    ) -> list[Binding]:
-        """All assignments of `variables` that make every literal true, in no particular order.
-
-        `literals` must come in an order in which each negative one has its variables bound by those before it.
-        """
-        bindings = [binding]
-        for literal in literals:
-            if not bindings:
-                return []
-            bindings = [extended for known in bindings for extended in self.match(literal, known, state)]
-        for variable in variables:
-            if bindings and variable not in bindings[0]:
-                bindings = [{**known, variable: thing} for known in bindings for thing in self.of_type(variable[1])]
-        return bindings
-
-    def expand(self, literals: Sequence[Literal], binding: Binding) -> list[Binding]:
-        """Follow the static literals that `binding` reaches: the bindings that can still come true in some state."""
-        bindings = [binding]
-        waiting = [literal for literal in literals if literal.predicate not in self.fluents]
-        while bindings:
-            reached = next((literal for literal in waiting if _is_reached(literal, bindings[0])), None)
-            if reached is None:
-                break
-            waiting.remove(reached)
-            bindings = [extended for known in bindings for extended in self.match(reached, known, 0)]
-        return bindings
-
-    def reads(self, literals: Sequence[Literal], binding: Binding) -> set[Pattern]:
-        """The fluent facts on which the truth of some literals hangs, given a binding."""
-        return {
-            ground(literal, reached)
-            for reached in self.expand(literals, binding)
-            for literal in literals
-            if literal.predicate in self.fluents
-        }
-
     def answers(self, query: Sequence[Literal], binding: Binding, state: int) -> Iterator[Binding]:
         """The answers of a query of the text grammar, in the order in which the texts list them.
 
@@ -169,46 +124,26 @@ class Facts:
             if self.holds(pattern, state):  # type: ignore[arg-type]
                 yield from self.answers(rest, binding, state)
             return
-        facts = sorted(self.matching(pattern, state))
-        for extended in self._extend(literal, pattern, binding, facts, distinct=True):
-            yield from self.answers(rest, extended, state)
-
-    def _extend(
-        self,
-        literal: Literal,
-        pattern: Pattern,
-        binding: Binding,
-        facts: Iterable[Fact],
-        distinct: bool = False,
-    ) -> Iterator[Binding]:
-        """`binding` with the literal's free variables bound as in each of the facts, where their types allow it."""
         free = [
-            (i, arg, self.of_type(arg[1]))
+            (i, arg)
             for i, (arg, value) in enumerate(zip(literal.args, pattern[1:], strict=True), start=1)
             if value is None and not isinstance(arg, str)
         ]
-        for fact in facts:
+        for fact in sorted(self.matching(pattern, state)):
             extended = binding.copy()
-            for i, variable, members in free:
+            for i, variable in free:
                 value = fact[i]
-                if value not in members or (distinct and variable not in extended and value in extended.values()):
+                if value not in self.of_type(variable[1]) or (variable not in extended and value in extended.values()):
                     break
                 if extended.setdefault(variable, value) != value:
                     break
             else:
-                yield extended
+                yield from self.answers(rest, extended, state)
 
 
 def ground(literal: Literal, binding: Binding) -> Pattern:
     """The literal with its variables replaced, None where one is free."""
-    if literal.is_open:
-        return (literal.predicate, *map(binding.get, literal.args))  # type: ignore[arg-type]
     return (literal.predicate, *[arg if isinstance(arg, str) else binding.get(arg) for arg in literal.args])
-
-
-def _is_reached(literal: Literal, binding: Binding) -> bool:
-    known = [isinstance(arg, str) or arg in binding for arg in literal.args]
-    return any(known) if literal.positive else all(known)
 
 
 def _patterns_of(fact: Fact) -> Iterator[Pattern]:

@@ -14,13 +14,14 @@ from typing import Any
 
 from eapo_gym.envs.alfworld import pddl
 from eapo_gym.envs.alfworld.facts import Facts
-from eapo_gym.envs.alfworld.grammar import Entity, Literal, Symbol
+from eapo_gym.envs.alfworld.grammar import Entity, Symbol
 from eapo_gym.envs.alfworld.identity import Identity
+from eapo_gym.envs.alfworld.joins import Join
 from eapo_gym.envs.alfworld.names import entity_names
 from eapo_gym.envs.alfworld.narrator import Narrator
 from eapo_gym.envs.alfworld.operators import Mind, Notes, Operator
 from eapo_gym.envs.alfworld.pddl import Fact
-from eapo_gym.envs.alfworld.rulebook import Rulebook, conjunctions, join_order, split_task
+from eapo_gym.envs.alfworld.rulebook import Rulebook, conjunctions, split_task
 from eapo_gym.errors import GameFileError, SnapshotError
 
 NOTHING_HAPPENS = "Nothing happens."
@@ -91,7 +92,7 @@ class Game:
 
     def step(self, state: int, command: str) -> tuple[int, str, bool]:
         """The next state, what the game says, and whether the command was one that does something."""
-        operator = self._mind.menu(state).operators.get(command.strip())
+        operator = self._mind.operator(state, command.strip())
         if operator is None:
             return state, NOTHING_HAPPENS, False
         after = operator.apply(state)
@@ -101,7 +102,7 @@ class Game:
         return self._goal.reached(state)
 
     def inverses(self, state: int, command: str) -> list[str]:
-        """The commands that would undo `command`, were it given now; none where nothing changes or there is no way back."""
+        """The commands that would undo `command`, were it given now: none where nothing changes or no way leads back."""
         operator = self.operator(state, command)
         if operator is None:
             return []
@@ -109,17 +110,18 @@ class Game:
         changed = self.identity.differ(state, after)
         if not changed:
             return []
-        return [
-            command
-            for command, candidate in self._mind.menu(after).operators.items()
-            if candidate.rule.may_change(changed) and not self.identity.differ(state, candidate.apply(after))
-        ]
+        undoing = []
+        for command in self._mind.menu(after).changing(changed):
+            candidate = self._mind.operator(after, command)
+            if candidate is not None and not self.identity.differ(state, candidate.apply(after)):
+                undoing.append(command)
+        return undoing
 
     # Looking at states
 
     def operator(self, state: int, command: str) -> Operator | None:
         """The action behind a command, if it does something here."""
-        return self._mind.menu(state).operators.get(command.strip())
+        return self._mind.operator(state, command.strip())
 
     def mark(self, state: int, near: tuple[int, int] | None = None) -> int:
         """A number that stands for the identity of a state (see `Identity.mark`)."""
@@ -149,20 +151,14 @@ class _Goal:
 
     def __init__(self, facts: Facts, goal: pddl.Condition) -> None:
         self._facts = facts
-        self._starts: list[tuple[dict[Any, str], tuple[Literal, ...]]] = []
-        reads = set()
-        for way in conjunctions(goal):
-            for start in facts.expand(way, {}):
-                self._starts.append((start, join_order(way, frozenset(start))))
-                reads |= facts.reads(way, start)
-        self._notes: Notes[bool] = Notes(facts, reads)
+        joins = [Join(way, (), (), facts.fluents) for way in conjunctions(goal)]
+        self._joins = [(join, join.starts(facts, join.padded(()))) for join in joins]
+        self._notes: Notes[bool] = Notes(facts, (read for join, starts in self._joins for read in join.reads(starts)))
 
     def reached(self, state: int) -> bool:
         key = self._notes.key(state)
         reached = self._notes.get(key)
         if reached is None:
-            reached = self._notes.put(
-                key,
-                any(self._facts.solve(literals, (), start, state) for start, literals in self._starts),
-            )
+            met = any(join.solutions(self._facts, starts, state) for join, starts in self._joins)
+            reached = self._notes.put(key, met)
         return reached

@@ -40,11 +40,6 @@ class Literal:
     predicate: str
     args: tuple[Placeholder | str, ...]
     positive: bool = True
-    is_open: bool = field(init=False, compare=False, repr=False)
-    """All of its arguments are variables."""
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "is_open", not any(isinstance(arg, str) for arg in self.args))
 
 
 Query: TypeAlias = tuple[Literal, ...]

@@ -7,78 +7,135 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import TypeAlias
 
 from eapo_gym.envs.alfworld import pddl
-from eapo_gym.envs.alfworld.facts import EQUAL
+from eapo_gym.envs.alfworld.facts import Facts
 from eapo_gym.envs.alfworld.grammar import (
     Each,
     Literal,
     Placeholder,
-    Query,
-    Spelling,
     Symbol,
     Text,
     TextGrammar,
     parse_grammar,
     variables,
 )
+from eapo_gym.envs.alfworld.joins import Conjunction, Join, Step, Term, Values, variables_of
 from eapo_gym.errors import GameFileError
 
 NEGATED = "not_"
 """Texts may ask for `not_p`. TextWorld answers from facts that it notes when an action makes p false, and so do we."""
 
 
-Conjunction: TypeAlias = tuple[Literal, ...]
-"""Literals that must hold together."""
+class Way:
+    """One of the alternative conditions under which an action is possible."""
+
+    __slots__ = ("_demanded", "_pivot", "join", "rule")
+
+    def __init__(self, rule: ActionRule, literals: Conjunction, pivot: str | None, fluents: frozenset[str]) -> None:
+        self.rule = rule
+        where = next((literal for literal in literals if literal.predicate == pivot and literal.positive), None)
+        given = [] if where is None else variables_of(where)
+        rest = [literal for literal in literals if literal is not where]
+        self.join = Join(rest, [*rule.parameters, *given], given, fluents)
+        self._pivot = None if where is None else Step(where, self.join.slots, set())
+        self._demanded = [Term(literal, self.join.slots) for literal in literals]
+
+    def starts(self, facts: Facts, here: int) -> list[Values]:
+        """Where the join begins, at a place (the bit of its pivot)."""
+        nothing = self.join.padded(())
+        places = [nothing] if self._pivot is None else self._pivot.run(facts, nothing, here)
+        return [start for place in places for start in self.join.starts(facts, place)]
+
+    def changes_something(self, values: Values) -> bool:
+        """Planners drop an action that only makes true what it demands (a walk to where one stands), and so do we."""
+        if self.rule.conditional:
+            return True
+        for effect in self.rule.effects:
+            if not effect.positive and any(
+                other.positive and _same(other, effect, values) for other in self.rule.effects
+            ):
+                continue  # removed and added: added
+            if not any(
+                demanded.positive is effect.positive and _same(demanded, effect, values) for demanded in self._demanded
+            ):
+                return True
+        return False
 
 
-@lru_cache(maxsize=4096)
-def join_order(literals: Conjunction, bound: frozenset[Placeholder]) -> Conjunction:
-    """An order for a join that starts with `bound` known: checks as soon as possible, the widest lookups last."""
-    known = set(bound)
-    waiting, order = list(literals), []
-    while waiting:
-        literal = min(waiting, key=lambda candidate: _reach(candidate, known))
-        if not literal.positive and not known.issuperset(_variables(literal)):
-            raise GameFileError(
-                f"PDDL: {literal.predicate} is negated over a variable that nothing binds; "
-                "this engine does not play such games: use engine='textworld'"
-            )
-        waiting.remove(literal)
-        order.append(literal)
-        known.update(_variables(literal))
-    return tuple(order)
+def _same(term: Term, other: Term, values: Values) -> bool:
+    return term.predicate == other.predicate and term.ground(values) == other.ground(values)
 
 
-@dataclass(frozen=True, slots=True)
 class ConditionalEffect:
-    """A literal that becomes true (or false) where one of the conditions held."""
+    """A literal that becomes true (or false) where one of the conditions held before."""
 
-    literal: Literal
-    conditions: tuple[Conjunction, ...]
+    __slots__ = ("conditions", "term")
+
+    def __init__(
+        self, literal: Literal, conditions: Sequence[Conjunction], rule: ActionRule, fluents: frozenset[str]
+    ) -> None:
+        self.term = Term(literal, rule.parameters)
+        self.conditions = [Join(way, rule.parameters, rule.parameters, fluents) for way in conditions]
 
 
-@dataclass(frozen=True, eq=False, slots=True)
 class ActionRule:
     """An action: its parameters, the alternative conditions under which it is possible, its effects and its words."""
 
-    name: str
-    parameters: tuple[Placeholder, ...]
-    ways: tuple[Conjunction, ...]
-    effects: tuple[Literal, ...]
-    conditional: tuple[ConditionalEffect, ...]
-    spelling: Spelling
-    named: tuple[Placeholder, ...]
-    """The parameters on which the command's text hangs."""
+    def __init__(self, action: pddl.Action, grammar: TextGrammar) -> None:
+        if action.name not in grammar.actions:
+            raise GameFileError(f"Text grammar: the domain's action {action.name!r} has no template and feedback")
+        if any(effect.variables for effect in action.effects):
+            raise GameFileError(
+                f"PDDL action {action.name!r}: effects over all values of a variable are not played by this engine: "
+                "use engine='textworld'"
+            )
+        scope = _scope(action.parameters)
+        self.action = action
+        self.name = action.name
+        self.parameters = tuple(scope.values())
+        self.spelling = grammar.actions[action.name]
+        mentioned = _names_in(self.spelling.template)
+        self.named = [slot for slot, (name, _) in enumerate(self.parameters) if name in mentioned]
+        """The places of the parameters on which the command's text hangs."""
+        self.conditions = conjunctions(action.precondition, action.parameters)
+        self.effects = [
+            Term(_literal(effect.atom, effect.value, scope), self.parameters)
+            for effect in action.effects
+            if effect.condition == pddl.TRUE
+        ]
+        self.asked = tuple(dict.fromkeys(filter(None, grammar.queries(self.spelling.feedback))))
+        """What the feedback may ask about the state."""
+        self.changing = frozenset(effect.atom.predicate for effect in action.effects)
+        """The predicates that it may change."""
+        self.conditional: list[ConditionalEffect] = []
+        self.telling: list[Join] = []
 
-    asked: tuple[Query, ...]
-    """What the feedback may ask about the state."""
+    def plan(self, fluents: frozenset[str]) -> None:
+        """Plan the joins; only once all actions are known is it clear what can change."""
+        scope = _scope(self.action.parameters)
+        self.conditional = [
+            ConditionalEffect(
+                _literal(effect.atom, effect.value, scope),
+                conjunctions(effect.condition, self.action.parameters),
+                self,
+                fluents,
+            )
+            for effect in self.action.effects
+            if effect.condition != pddl.TRUE
+        ]
+        self.telling = [Join(query, self.parameters, self.parameters, fluents) for query in self.asked]
 
-    changing: frozenset[str]
-    """The predicates that it may change."""
+    def moves(self, predicate: str) -> bool:
+        """Whether it only ever moves the predicate from one fact, which it demands, to another."""
+        changes = [effect for effect in self.action.effects if effect.atom.predicate == predicate]
+        gained = [effect for effect in changes if effect.value]
+        lost = [effect for effect in changes if not effect.value]
+        if len(gained) != 1 or len(lost) != 1 or any(effect.condition != pddl.TRUE for effect in changes):
+            return False
+        demanded = _literal(lost[0].atom, True, _scope(self.action.parameters))
+        return all(demanded in literals for literals in self.conditions)
 
     def may_change(self, predicates: frozenset[str]) -> bool:
         """Whether it could change facts of all of these predicates."""
@@ -91,25 +148,37 @@ class Rulebook:
     def __init__(self, domain: pddl.Domain, grammar: TextGrammar) -> None:
         self.domain = domain
         self.grammar = grammar
-        self.actions = [_action_rule(action, grammar) for action in domain.actions.values()]
-        self.changed = {effect.atom.predicate for action in domain.actions.values() for effect in action.effects}
+        self.actions = [ActionRule(action, grammar) for action in domain.actions.values()]
+        self.changed = frozenset().union(*(action.changing for action in self.actions))
+        """The predicates that some action changes."""
         asked = {literal.predicate for action in self.actions for query in action.asked for literal in query}
-        self.negated = frozenset(p for p in self.changed if NEGATED + p in asked)
-        """Predicates whose falsehood, once an action has brought it about, shows in a text."""
-        self.fluents = frozenset(self.changed | {NEGATED + p for p in self.negated})
-        for action in self.actions:
-            for query in grammar.queries(action.spelling.template):
-                if any(literal.predicate in self.fluents for literal in query):
-                    raise GameFileError(f"Text grammar: the template of {action.name!r} depends on what can change")
         self._asked = asked
+        self.negated = frozenset(predicate for predicate in self.changed if NEGATED + predicate in asked)
+        """Predicates whose falsehood, once an action has brought it about, shows in a text."""
+        self.fluents = self.changed | {NEGATED + predicate for predicate in self.negated}
         self.pivot = _pivot(self.actions)
         """A predicate of which one fact holds at any time (where the agent is): what is possible hangs on it."""
         self.pivot_arity = len(domain.predicates.get(self.pivot or "", ()))
+        self._ways: dict[bool, list[Way]] = {}
+        for action in self.actions:
+            action.plan(self.fluents)
+            for query in grammar.queries(action.spelling.template):
+                if any(literal.predicate in self.fluents for literal in query):
+                    raise GameFileError(f"Text grammar: the template of {action.name!r} depends on what can change")
 
     @classmethod
     def parse(cls, domain: str, grammar: str) -> Rulebook:
         """Read the texts. The same texts are read once per process."""
         return _parse(domain, grammar)
+
+    def ways(self, placed: bool) -> list[Way]:
+        """All ways in which something can be done, in the order of the domain; `placed`: planned from the pivot."""
+        if placed not in self._ways:
+            pivot = self.pivot if placed else None
+            self._ways[placed] = [
+                Way(action, literals, pivot, self.fluents) for action in self.actions for literals in action.conditions
+            ]
+        return self._ways[placed]
 
     def live(self, goal: pddl.Condition) -> frozenset[str]:
         """The fluent predicates that something reads: a precondition, the goal, a text, or an effect on such a one.
@@ -118,15 +187,14 @@ class Rulebook:
         """
         live = {atom.predicate for atom in pddl.atoms(goal)} | set(self._asked)
         for action in self.actions:
-            live.update(literal.predicate for way in action.ways for literal in way)
+            live.update(literal.predicate for literals in action.conditions for literal in literals)
         while True:
             found = {
-                literal.predicate
+                atom.predicate
                 for action in self.actions
-                for effect in action.conditional
-                if effect.literal.predicate in live
-                for condition in effect.conditions
-                for literal in condition
+                for effect in action.action.effects
+                if effect.atom.predicate in live
+                for atom in pddl.atoms(effect.condition)
             }
             if found <= live:
                 return frozenset(live & self.changed)
@@ -154,8 +222,11 @@ def split_task(grammar: str) -> tuple[str, str]:
 
 def conjunctions(condition: pddl.Condition, parameters: Sequence[pddl.Parameter] = ()) -> tuple[Conjunction, ...]:
     """A condition as alternatives of literals (disjunctive normal form)."""
-    scope = {name: (name.lstrip("?"), type_) for name, type_ in parameters}
-    return tuple(tuple(dict.fromkeys(part)) for part in _alternatives(condition, True, scope))
+    return tuple(tuple(dict.fromkeys(part)) for part in _alternatives(condition, True, _scope(parameters)))
+
+
+def _scope(parameters: Sequence[pddl.Parameter]) -> dict[str, Placeholder]:
+    return {name: (name.lstrip("?"), type_) for name, type_ in parameters}
 
 
 def _alternatives(condition: pddl.Condition, positive: bool, scope: dict[str, Placeholder]) -> Iterator[Conjunction]:
@@ -196,40 +267,6 @@ def _literal(atom: pddl.Atom, positive: bool, scope: dict[str, Placeholder]) -> 
     return Literal(atom.predicate, tuple(scope.get(arg, arg) for arg in atom.args), positive)
 
 
-def _action_rule(action: pddl.Action, grammar: TextGrammar) -> ActionRule:
-    scope = {name: (name.lstrip("?"), type_) for name, type_ in action.parameters}
-    if action.name not in grammar.actions:
-        raise GameFileError(f"Text grammar: the domain's action {action.name!r} has no template and feedback")
-    plain: list[Literal] = []
-    conditional: list[ConditionalEffect] = []
-    for effect in action.effects:
-        if effect.variables:
-            raise GameFileError(
-                f"PDDL action {action.name!r}: effects over all values of a variable are not played by this engine: "
-                "use engine='textworld'"
-            )
-        literal = _literal(effect.atom, effect.value, scope)
-        if effect.condition == pddl.TRUE:
-            plain.append(literal)
-        else:
-            conditional.append(ConditionalEffect(literal, conjunctions(effect.condition, action.parameters)))
-    spelling = grammar.actions[action.name]
-    parameters = tuple(scope.values())
-    return ActionRule(
-        action.name,
-        parameters,
-        conjunctions(action.precondition, action.parameters),
-        tuple(plain),
-        tuple(conditional),
-        spelling,
-        tuple(parameter for parameter in parameters if parameter[0] in _names_in(spelling.template)),
-        tuple(dict.fromkeys(filter(None, grammar.queries(spelling.feedback)))),
-        frozenset(
-            name for effect in action.effects for name in (effect.atom.predicate, NEGATED + effect.atom.predicate)
-        ),
-    )
-
-
 def _names_in(template: Text) -> set[str]:
     """The variables that a command's text mentions."""
     names: set[str] = set()
@@ -238,7 +275,7 @@ def _names_in(template: Text) -> set[str]:
         if isinstance(symbol, Symbol):
             raise GameFileError(f"Text grammar: a command's template may not use the symbol #{symbol.name}#")
         if isinstance(part, Each) and not isinstance(part.part, Symbol):
-            names.update(name for literal in part.query for name, _ in _variables(literal))
+            names.update(name for literal in part.query for name, _ in variables_of(literal))
             names |= variables(part.part)
     return names
 
@@ -247,40 +284,11 @@ def _pivot(actions: list[ActionRule]) -> str | None:
     """The predicate that most conditions name and that actions only ever move from one fact to another."""
     counts: dict[str, int] = {}
     for action in actions:
-        for way in action.ways:
-            for predicate in {literal.predicate for literal in way if literal.positive}:
+        for literals in action.conditions:
+            for predicate in {literal.predicate for literal in literals if literal.positive}:
                 counts[predicate] = counts.get(predicate, 0) + 1
     for predicate in sorted(counts, key=lambda p: (-counts[p], p)):
-        touching = [action for action in actions if _changes(action, predicate)]
-        if touching and all(_moves(action, predicate) for action in touching):
+        touching = [action for action in actions if predicate in action.changing]
+        if touching and all(action.moves(predicate) for action in touching):
             return predicate
     return None
-
-
-def _changes(action: ActionRule, predicate: str) -> bool:
-    literals = [*action.effects, *(effect.literal for effect in action.conditional)]
-    return any(literal.predicate == predicate for literal in literals)
-
-
-def _moves(action: ActionRule, predicate: str) -> bool:
-    changes = [literal for literal in action.effects if literal.predicate == predicate]
-    added = [literal for literal in changes if literal.positive]
-    removed = [Literal(literal.predicate, literal.args) for literal in changes if not literal.positive]
-    return (
-        len(added) == len(removed) == 1
-        and all(removed[0] in way for way in action.ways)
-        and all(effect.literal.predicate != predicate for effect in action.conditional)
-    )
-
-
-def _variables(literal: Literal) -> list[Placeholder]:
-    return [arg for arg in literal.args if not isinstance(arg, str)]
-
-
-def _reach(literal: Literal, known: set[Placeholder]) -> int:
-    free = sum(variable not in known for variable in _variables(literal))
-    if free == 0:
-        return 0
-    if not literal.positive or (literal.predicate == EQUAL and free == 2):
-        return 100
-    return 10 * free - (len(literal.args) - free)

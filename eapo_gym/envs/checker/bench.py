@@ -85,6 +85,10 @@ class Driver:
 
     def __init__(self, bench: Bench, env: gym.Env[Any, Any], core: AgentEnv, say: Callable[[str], str]) -> None:
         self.bench, self.env, self.core, self._say = bench, env, core, say
+        self.outer: Any = env
+        """The outermost layer that answers for the contract."""
+        while isinstance(self.outer, gym.Wrapper) and not hasattr(self.outer, "fingerprint"):
+            self.outer = self.outer.env
         self.script: list[str] = []
         self.now = Moment({}, {})
 
@@ -127,6 +131,11 @@ class Driver:
         actions: list[str] | None = self.ask("valid_actions")
         return actions
 
+    def choices(self) -> list[str] | None:
+        """What can be done here, the commands that wrappers add included."""
+        actions: list[str] | None = self._call("valid_actions", self.outer.valid_actions, budget=False, note=False)
+        return actions
+
     def inverse(self, command: str) -> list[str]:
         actions: list[str] = self.ask("inverse", command)
         return actions
@@ -159,7 +168,7 @@ class Driver:
         """Walk from here, at random or with the given commands, until the episode ends."""
         trail = Trail(tuple(self.script), [self.now], [self.view()], plain_attributes(self.core))
         while not self.now.ended and len(trail) < (steps if commands is None else len(commands)):
-            command = self.bench.choose(trail.views[-1].valid) if commands is None else commands[len(trail)]
+            command = self.bench.choose(self.choices()) if commands is None else commands[len(trail)]
             trail.moments.append(self.step(command))
             trail.views.append(self.view())
             trail.commands.append(command)
@@ -250,7 +259,7 @@ class Bench:
 
     def open(self, check: str, checks_left: int) -> None:
         """Get ready for a check: its own random numbers, so that no check depends on which others ran."""
-        self.check, self.probes, self.note, self.was_cut = check, 0, "", False
+        self.check, self.probes, self.planned, self.cut, self.note = check, 0, 0, False, ""
         self.rng = random.Random(f"{self._rng_seed}/{check}")
         self._used: Counter[str] = Counter()
         self.core.core.action_space.seed(self.rng.randrange(2**31))
@@ -258,9 +267,10 @@ class Bench:
 
     def tries(self, planned: int) -> Iterator[int]:
         """Probe after probe while the budget lasts; the first one is always finished."""
+        self.planned += planned
         for number in range(planned):
             if self.probes and self.budget.spent:
-                self.was_cut = True
+                self.cut = True
                 return
             self.core.script.clear()
             self.stack.script.clear()
@@ -277,7 +287,8 @@ class Bench:
         return min(self.steps, 4 << probe)
 
     def seed(self, probe: int) -> int:
-        return self.seeds[probe % len(self.seeds)]
+        """The given seeds first; more probes than those count on from the last."""
+        return self.seeds[probe] if probe < len(self.seeds) else self.seeds[-1] + 1 + probe - len(self.seeds)
 
     def differ(self, expected: Trail, actual: Trail, *, whole_start: bool = True) -> Divergence | None:
         """Where two stretches part."""

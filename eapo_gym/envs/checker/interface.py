@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import gymnasium as gym
 import numpy as np
 from gymnasium import spaces
 
@@ -128,7 +127,7 @@ def check_render(bench: Bench) -> None:
         raise Skipped("render_mode is None: make the environment with one to have rendering checked")
     for _ in bench.tries(1):
         bench.stack.reset(seed=bench.seed(0))
-        bench.stack.step(bench.choose(bench.core.valid_actions()))
+        bench.stack.step(bench.choose(bench.stack.choices()))
         modes = env.metadata.get("render_modes", [])
         if mode not in modes:
             bench.fail(
@@ -159,9 +158,7 @@ def check_render(bench: Bench) -> None:
 
 def check_wrappers(bench: Bench) -> None:
     """Whatever stands around the environment must answer for it, not for a state it once copied."""
-    outer: Any = bench.stack.env
-    while isinstance(outer, gym.Wrapper) and not hasattr(outer, "fingerprint"):
-        outer = outer.env
+    outer = bench.stack.outer
     if outer is bench.core.core:
         raise Skipped("no wrapper of the contract stands around the environment")
     for probe in bench.tries(2):
@@ -174,7 +171,7 @@ def check_wrappers(bench: Bench) -> None:
                 _compare(bench, type(outer).__name__, name, getattr(core, name), getattr(outer, name))
             if bench.failed or bench.stack.now.ended:
                 break
-            bench.stack.step(bench.choose(bench.core.valid_actions()))
+            bench.stack.step(bench.choose(bench.stack.choices()))
 
 
 def _compare(bench: Bench, wrapper: str, what: str, expected: Any, actual: Any) -> None:

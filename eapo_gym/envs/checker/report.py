@@ -41,9 +41,12 @@ class Outcome:
     promise: str
     status: Status
     probes: int = 0
+    planned: int = 0
+    cut: bool = False
+    """Whether the budget ended it before all of the planned probes were done."""
     seconds: float = 0.0
     note: str = ""
-    """Why it was skipped, what the budget cut, or what there was nothing of to try."""
+    """Why it was skipped, or what there was nothing of to try."""
 
 
 @dataclass(slots=True)
@@ -64,7 +67,7 @@ class Report:
     @property
     def cut(self) -> list[Outcome]:
         """The checks that the budget ended early."""
-        return [outcome for outcome in self.outcomes if outcome.note.startswith("cut ")]
+        return [outcome for outcome in self.outcomes if outcome.cut]
 
     def outcome(self, name: str) -> Outcome:
         return next(outcome for outcome in self.outcomes if outcome.name == name)
@@ -86,6 +89,9 @@ class Report:
             head = f"{self.env} breaks the contract: {len(failed)} of {len(ran)} checks failed ({effort})."
         parts = [head, *map(str, self.findings)]
         notes = [f"    {o.name}: {o.status}, {o.note}" for o in self.outcomes if o.note]
+        if self.cut:
+            cuts = ", ".join(f"{o.name} after {o.probes} of {o.planned} probes" for o in self.cut)
+            notes.append(f"    cut by the budget (budget_seconds, budget_steps): {cuts}")
         if notes:
             parts.append("\n".join(["Notes", *notes]))
         return "\n\n".join(parts)
@@ -103,7 +109,8 @@ class Report:
         colours = {"passed": "green", "failed": "red", "skipped": "yellow"}
         for o in self.outcomes:
             result = f"[{colours[o.status]}]{o.status}[/]" + (f"  {escape(o.note)}" if o.note else "")
-            table.add_row(o.name, escape(o.promise), str(o.probes) if o.probes else "", result)
+            probes = f"{o.probes} of {o.planned}" if o.cut else str(o.probes or "")
+            table.add_row(o.name, escape(o.promise), probes, result)
         return table
 
 

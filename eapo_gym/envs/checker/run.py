@@ -47,6 +47,7 @@ CHECKS = (
     Check("seeding", "the same seed gives the same episode", episodes.check_seeding, ("api", "tasks")),
     Check("fresh-start", "reset leaves nothing of the episode before", episodes.check_fresh_start, ("api", "seeding")),
     Check("purity", "asking changes nothing", states.check_purity, ("api", "seeding")),
+    Check("copies", "what is handed out is the caller's to change", states.check_copies, ("purity",)),
     Check("fingerprint", "the fingerprint holds nothing of the transcript", states.check_fingerprint, ("purity",)),
     Check("state-identity", "equal fingerprints are equal states", states.check_state_identity, ("fingerprint",)),
     Check("describe", "describe() is a short text of the state alone", states.check_describe, ("state-identity",)),
@@ -57,7 +58,12 @@ CHECKS = (
     Check("restore", "a snapshot forgets nothing", snapshots.check_restore, ("purity",)),
     Check("snapshot", "a snapshot stands alone and can be used again", snapshots.check_snapshot, ("restore",)),
     Check("restore-elsewhere", "a snapshot outlives its episode", snapshots.check_restore_elsewhere, ("restore",)),
-    Check("branching", "branch() and resume() keep the whole stack", episodes.check_branching, ("snapshot", "restore-elsewhere")),
+    Check(
+        "branching",
+        "branch and resume keep it all",
+        episodes.check_branching,
+        ("snapshot", "restore-elsewhere"),
+    ),
     Check("other-process", "another process sees the same", elsewhere.check_other_process, ("fresh-start", "purity")),
 )
 
@@ -132,13 +138,11 @@ def _run(check: Check, bench: Bench, report: Report, skip: Collection[str], chec
     except Broken as broken_promise:
         bench.file(broken_promise.finding)
     except BudgetSpent:
-        bench.was_cut = True
+        bench.cut = True
     except Skipped as reason:
         return Outcome(check.name, check.promise, "skipped", note=str(reason))
-    note = bench.note
-    if bench.was_cut:
-        note = f"cut after {bench.probes} probes, when its share of the budget was used up"
-    return Outcome(check.name, check.promise, "passed", bench.probes, bench.budget.elapsed - begin, note)
+    seconds = bench.budget.elapsed - begin
+    return Outcome(check.name, check.promise, "passed", bench.probes, bench.planned, bench.cut, seconds, bench.note)
 
 
 _WAITS = "waits for"

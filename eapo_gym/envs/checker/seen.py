@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import reprlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any
 
 import numpy as np
@@ -97,9 +97,7 @@ def moments_differ(expected: Moment, actual: Moment, *, arrays: bool = True, who
 _STEP_RESULTS = ("reward", "terminated", "truncated")
 
 
-def moments_part(
-    expected: list[Moment], actual: list[Moment], *, arrays: bool = True
-) -> tuple[int, Difference] | None:
+def moments_part(expected: list[Moment], actual: list[Moment], *, arrays: bool = True) -> tuple[int, Difference] | None:
     """The first place where two episodes show something else, and what."""
     for steps, (then, now) in enumerate(zip(expected, actual, strict=False)):
         found = moments_differ(then, now, arrays=arrays)
@@ -167,13 +165,17 @@ def contrast(expected: Any, actual: Any) -> tuple[str, str]:
     if isinstance(expected, tuple | list) and isinstance(actual, tuple | list):
         missing, new = [x for x in expected if x not in actual], [x for x in actual if x not in expected]
         if len(expected) > 8 and (missing or new):
-            return f"{len(expected)} entries, with {shown(missing)}", f"{len(actual)} entries, with {shown(new)}"
+            return _counted(expected, missing), _counted(actual, new)
     if isinstance(expected, str) and isinstance(actual, str) and max(len(expected), len(actual)) > 300:
         same = next((i for i, (a, b) in enumerate(zip(expected, actual, strict=False)) if a != b), None)
         begin = max(0, (min(len(expected), len(actual)) if same is None else same) - 60)
         dots = "…" if begin else ""
         return dots + shown(expected[begin:], 200), dots + shown(actual[begin:], 200)
     return shown(expected), shown(actual)
+
+
+def _counted(entries: tuple[Any, ...] | list[Any], alone: list[Any]) -> str:
+    return f"{len(entries)} entries" + (f", only here: {shown(alone)}" if alone else "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,6 +202,8 @@ def _frozen(value: Any) -> Any:
         return tuple(map(_frozen, value))
     if value is None or isinstance(value, str | bytes | bool | int | float | np.generic):
         return value
+    if is_dataclass(value):
+        return {part.name: _frozen(getattr(value, part.name)) for part in fields(value)}
     return f"<{type(value).__name__}>"
 
 

@@ -44,34 +44,26 @@ def _file_impure(bench: Bench, asking: tuple[str, ...], steps: int, difference: 
 
 
 def _asked_twice(bench: Bench, seed: int, length: int) -> list[str]:
-    """Walk, asking everything twice, as a caller who spoils the lists it is given. Returns the commands."""
+    """Walk, asking everything twice. Returns the commands."""
     core = bench.core
     core.reset(seed=seed)
     commands: list[str] = []
     while len(commands) < length and not core.now.ended:
         commands.append(bench.choose(core.valid_actions()))
         for name in _QUESTIONS:
-            first = _ask(bench, name, commands[-1])
-            kept = list(first) if isinstance(first, list) else first
-            if isinstance(first, list):
-                first.append(_SPOILT)
-            second = _ask(bench, name, commands[-1])
+            first, second = _ask(bench, name, commands[-1]), _ask(bench, name, commands[-1])
             # A snapshot may be any object, with or without an equality.
-            if name == "snapshot" or second == kept:
-                continue
-            spoilt = isinstance(second, list) and _SPOILT in second
-            expected, actual = contrast(kept, second)
-            bench.fail(
-                f"{name}() {'hands out a list of its own' if spoilt else 'answers differently when asked twice'}",
-                expected=expected,
-                actual=actual,
-                fix="Return a copy of the list: callers change what they are given."
-                if spoilt
-                else "Let it only read the state: it must not change it, nor depend on anything else (a counter, a "
-                "clock, id(), the order of a set).",
-                script=(f"{core.calls}; {name}(); {name}()",),
-            )
-            return commands
+            if name != "snapshot" and first != second:
+                expected, actual = contrast(first, second)
+                bench.fail(
+                    f"{name}() answers differently when asked twice",
+                    expected=expected,
+                    actual=actual,
+                    fix="Let it only read the state: it must not change it, nor depend on anything else (a counter, a "
+                    "clock, id(), the order of a set).",
+                    script=(f"{core.calls}; {name}(); {name}()",),
+                )
+                return commands
         core.step(commands[-1])
     return commands
 
@@ -92,6 +84,34 @@ def _ask(bench: Bench, name: str, command: str) -> Any:
     if name == "parse_action":  # a sample of the action space need not be a command
         return bench.core.parse(command)
     return bench.core.ask(name, command) if name in _ABOUT_A_COMMAND else bench.core.ask(name)
+
+
+def check_copies(bench: Bench) -> None:
+    """Callers shuffle, extend and empty the lists they are given; the environment must not notice."""
+    core = bench.core
+    for probe in bench.tries(min(3, bench.episodes)):
+        core.reset(seed=bench.seed(probe))
+        for _ in range(bench.length(probe)):
+            command = bench.choose(core.valid_actions())
+            for name in ("tasks", "valid_actions", "inverse"):
+                given = _ask(bench, name, command)
+                if not isinstance(given, list):
+                    continue
+                given.append(_SPOILT)
+                again = _ask(bench, name, command)
+                shared = _SPOILT in again
+                given.pop()  # the other checks go on with this environment
+                if shared:
+                    bench.fail(
+                        f"{name}() hands out a list of its own",
+                        expected="the same answer, whatever the caller did with the first one",
+                        actual=f"{len(again)} entries, with what the caller appended",
+                        fix=f"Return a copy: list({name}).",
+                        script=(f"{core.calls}; {name}().append({_SPOILT!r}); {name}()",),
+                    )
+            core.step(command)
+            if core.now.ended or bench.failed:
+                break
 
 
 def check_fingerprint(bench: Bench) -> None:

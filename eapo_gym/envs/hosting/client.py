@@ -26,7 +26,7 @@ class Client:
         self.transport = transport
         self.labels: dict[str, str] = {}
         """The tenant's task, source and split, as of its last reply."""
-        self.last_reply = b""
+        self.last_reply: bytes | bytearray = b""
         self._asked = 0
 
     def build(self, timeout: float | None, target: str, kwargs: dict[str, Any], path: list[str]) -> dict[str, Any]:

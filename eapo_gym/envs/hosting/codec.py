@@ -60,7 +60,7 @@ def encode(value: Any, exact: bool = False) -> bytes:
     return b"".join([_TEXT_LENGTH.pack(len(text)), text, *writer.buffers])
 
 
-def decode(body: bytes) -> Any:
+def decode(body: bytes | bytearray) -> Any:
     """The value that `encode` was given. Bytes that are no message raise `CodecError`, and nothing else."""
     try:
         (length,) = _TEXT_LENGTH.unpack_from(body)
@@ -78,12 +78,12 @@ def decode(body: bytes) -> Any:
         raise CodecError(f"not a message: {type(error).__name__}: {error}") from error
 
 
-def frame(body: bytes) -> bytes:
-    """A message with its length in front, as it stands on a pipe."""
-    return PREFIX.pack(_MAGIC, len(body)) + body
+def prefix_of(body: bytes) -> bytes:
+    """What stands on a pipe in front of a message."""
+    return PREFIX.pack(_MAGIC, len(body))
 
 
-def body_length(prefix: bytes) -> int:
+def body_length(prefix: bytes | bytearray) -> int:
     """Length of the message that `prefix` announces."""
     magic, length = PREFIX.unpack(prefix)
     if magic != _MAGIC:
@@ -219,7 +219,7 @@ def _base_value(value: Any, base: type) -> Any:
 class _Reader:
     """Turns tagged objects back into values."""
 
-    def __init__(self, body: bytes, start: int) -> None:
+    def __init__(self, body: bytes | bytearray, start: int) -> None:
         self.buffers = memoryview(body)[start:]
 
     def object(self, found: dict[str, Any]) -> Any:

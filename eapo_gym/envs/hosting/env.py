@@ -20,6 +20,7 @@ from typing import Any
 
 from numpy.random import Generator
 
+import eapo_gym
 from eapo_gym.envs.base import AgentEnv, Info, Obs, SnapshotKind
 from eapo_gym.envs.hosting import codec
 from eapo_gym.envs.hosting.client import Client
@@ -114,7 +115,7 @@ class HostedEnv(AgentEnv):
         self._failure: Fault | None = None  # what ended the episode, until another one begins
         self._played = 0  # episodes begun in the present process
         self._drawer = Drawer()  # the snapshots that live in the present process
-        self._last_reply = b""  # decoded again, it is a fresh copy of the last observation
+        self._last_reply: bytes | bytearray = b""  # decoded again, it is a fresh copy of the last observation
         self._known: dict[str, Any] = {}  # answers about the present state, for when its process is lost
         self._generator: dict[str, Any] | None = None  # state of the tenant's, as last heard of
         self._loan: Loan | None = None  # a copy of it that was handed out since the last call
@@ -122,6 +123,11 @@ class HostedEnv(AgentEnv):
             built = self._start()
         except Fault as fault:
             raise HostingError(f"{self.target} could not be started: {fault}") from fault
+        if built["eapo_gym"] not in (None, eapo_gym.__version__):
+            _warn(
+                f"{self!r} runs on eapo-gym {built['eapo_gym']}, this process on {eapo_gym.__version__}: "
+                "they understand each other, but the environment may be another than here."
+            )
         default = observation_space()
         self.observation_space = space_from(built["observation_space"]) if built["observation_space"] else default
         self.action_space = space_from(built["action_space"]) if built["action_space"] else AnyText()

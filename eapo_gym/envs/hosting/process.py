@@ -46,7 +46,7 @@ class Transport(Protocol):
     def send(self, body: bytes, deadline: float | None) -> None:
         """Raises `Fault` if the message cannot be handed over."""
 
-    def receive(self, deadline: float | None) -> bytes:
+    def receive(self, deadline: float | None) -> bytes | bytearray:
         """The next message. Raises `Fault` if none comes."""
 
     def end(self, grace: float) -> None:
@@ -87,7 +87,6 @@ class TenantProcess:
             _close_all(theirs)
         for descriptor in ours:
             os.set_blocking(descriptor, False)
-        self._received = bytearray()
         self._printed = b""
         self._to_send, self._to_receive = select.poll(), select.poll()
         self._to_send.register(self._requests, select.POLLOUT)
@@ -108,25 +107,25 @@ class TenantProcess:
     def send(self, body: bytes, deadline: float | None) -> None:
         if not self._finalizer.alive:
             raise Fault("died", "ended by its host, or started by another process than this one.")
-        rest = memoryview(codec.frame(body))
+        rest = memoryview(codec.prefix_of(body) + body)
         while rest:
             rest = rest[self._write(rest, deadline) :]
 
-    def receive(self, deadline: float | None) -> bytes:
-        body = self._whole_message()
-        while body is None:
-            self._wait(self._to_receive, self._replies, deadline)
-            chunk = os.read(self._replies, _READ)
-            if not chunk:
-                raise self._death("in the middle of a reply" if self._received else "without a reply")
-            self._received += chunk
-            body = self._whole_message()
-        return body
+    def receive(self, deadline: float | None) -> bytearray:
+        prefix = self._read(codec.PREFIX.size, deadline, "without a reply")
+        try:
+            length = codec.body_length(prefix)
+        except codec.CodecError as error:
+            raise Fault("protocol", f"garbage on the pipe: {error}") from error
+        return self._read(length, deadline, "in the middle of a reply")
 
     def end(self, grace: float) -> None:
         if self._finalizer.alive:
             self._read_prints()
-            self._finalizer.detach()
+            self._let_go(grace)
+
+    def _let_go(self, grace: float) -> None:
+        if self._finalizer.detach() is not None:
             _end(*self._leave, grace)
             _living.discard(self)
 
@@ -145,19 +144,18 @@ class TenantProcess:
         except BrokenPipeError:
             raise self._death("before it took the request") from None
 
-    def _whole_message(self) -> bytes | None:
-        start = codec.PREFIX.size
-        if len(self._received) < start:
-            return None
-        try:
-            stop = start + codec.body_length(bytes(self._received[:start]))
-        except codec.CodecError as error:
-            raise Fault("protocol", f"garbage on the pipe: {error}") from error
-        if len(self._received) < stop:
-            return None
-        body = bytes(memoryview(self._received)[start:stop])
-        del self._received[:stop]
-        return body
+    def _read(self, size: int, deadline: float | None, when: str) -> bytearray:
+        data = bytearray(size)
+        rest = memoryview(data)
+        while rest:
+            self._wait(self._to_receive, self._replies, deadline)
+            count = os.readv(self._replies, [rest])
+            if count == 0:
+                raise self._death("in the middle of a reply" if len(rest) < size else when)
+            rest = rest[count:]
+            if rest and _is_late(deadline):
+                raise Fault("timeout", "only a part of the answer came in time.")
+        return data
 
     def _wait(self, poll: select.poll, wanted: int, deadline: float | None) -> None:
         while True:
@@ -165,10 +163,9 @@ class TenantProcess:
             ready = [descriptor for descriptor, _ in poll.poll(max(0.0, left) * 1000)]
             if self._prints in ready:
                 self._read_prints()
-            late = deadline is not None and time.monotonic() >= deadline
-            if wanted in ready and not (late and self._received):
+            if wanted in ready:
                 return
-            if late:
+            if _is_late(deadline):
                 raise Fault("timeout", f"no answer in time.{self._where_it_hangs()}")
             # A process that the tenant left behind may keep the pipe open after its death.
             if not ready and self._child.poll() is not None:
@@ -210,6 +207,10 @@ class TenantProcess:
         # A crash in C code leaves a stack, which begins with what happened and where.
         crash = max((at for at, line in enumerate(lines) if line.startswith("Fatal Python error")), default=-_LINES)
         return _quoted(" It printed last", lines[crash:][:_LINES])
+
+
+def _is_late(deadline: float | None) -> bool:
+    return deadline is not None and time.monotonic() >= deadline
 
 
 def _quoted(what: str, lines: Sequence[str]) -> str:
@@ -261,7 +262,8 @@ _living: weakref.WeakSet[TenantProcess] = weakref.WeakSet()
 def _let_go_after_fork() -> None:
     # Held open in a forked copy of the host, its ends of the pipes would hide its death from the tenants.
     for process in list(_living):
-        process.end(0.0)
+        process._let_go(0.0)
 
 
-os.register_at_fork(after_in_child=_let_go_after_fork)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_let_go_after_fork)

@@ -307,7 +307,8 @@ def serve(requests: BinaryIO, replies: BinaryIO) -> bool:
 
 
 def send(replies: BinaryIO, body: bytes) -> None:
-    replies.write(codec.frame(body))
+    replies.write(codec.prefix_of(body))
+    replies.write(body)
     replies.flush()
 
 

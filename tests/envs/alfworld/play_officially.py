@@ -1,8 +1,8 @@
 """Run by an interpreter that has the official alfworld: loads the games below a folder and plays their walkthroughs.
 
-    python play_officially.py FOLDER NATIVE.json
+    python play_officially.py FOLDER
 
-prints, as its last line, a JSON list with one record per game: what the official environment said of each command.
+prints, as its last line, a JSON list with one record per game: what the official environment offered and said.
 """
 
 from __future__ import annotations
@@ -11,8 +11,9 @@ import json
 import os
 import sys
 from pathlib import Path
+from typing import Any
 
-CONFIG = {
+CONFIG: dict[str, dict[str, Any]] = {
     "dataset": {"num_train_games": -1, "num_eval_games": -1},
     "env": {
         "task_types": [1, 2, 3, 4, 5, 6],
@@ -37,7 +38,7 @@ def main(folder: str) -> None:
         path = Path(infos["extra.gamefile"][0])
         record = {"game": str(path.relative_to(folder).parent), "texts": [text], "won": False, "commands": []}
         for command in json.loads(path.read_text())["walkthrough"]:
-            record["commands"].append(infos["admissible_commands"][0])
+            record["commands"].append(list(infos["admissible_commands"][0]))
             (text,), _, _, infos = env.step([command])
             record["texts"].append(text)
             record["won"] = infos["won"][0]

@@ -112,7 +112,9 @@ def real_game() -> dict[str, str]:
 
 def installed_rules() -> tuple[str, str]:
     """The domain and the text grammar that the alfworld package ships."""
-    find = "import importlib.util as u; s = u.find_spec('alfworld'); print(s.submodule_search_locations[0] if s else '')"
+    find = (
+        "import importlib.util as u; s = u.find_spec('alfworld'); print(s.submodule_search_locations[0] if s else '')"
+    )
     reference = os.environ.get("EAPO_REFERENCE_PYTHON")
     if reference:
         answer = subprocess.run([reference, "-c", find], capture_output=True, text=True, timeout=60, check=True)
@@ -158,7 +160,11 @@ def test_a_change_of_a_rule_changes_its_meaning() -> None:
     for old, new in (("(not (holdsAny ?a))))", "))"), ("SinkBasinType", "BathtubBasinType"), ("(not (isHot ?o))", "")):
         assert old in domain
         assert meaning_of_domain(domain.replace(old, new)) != meaning_of_domain(domain), old
-    for old, new in (("is closed.", "is shut."), ("opened(r:receptacle)", "openable(r:receptacle)"), ('", and "', '", "')):
+    for old, new in (
+        ("is closed.", "is shut."),
+        ("opened(r:receptacle)", "openable(r:receptacle)"),
+        ('", and "', '", "'),
+    ):
         assert old in grammar
         assert meaning_of_grammar(grammar.replace(old, new), actions) != meaning_of_grammar(grammar, actions), old
 
@@ -196,14 +202,12 @@ def test_things_happen_as_the_rules_say() -> None:
         and made.plan[0] == "go to fridge 1"
         and made.task.receptacle == "GarbageCan"
     )
-    state, text, potato = game.start(), "", ""
-    said = []
+    state, potato = game.start(), ""
 
     def do(command: str) -> str:
         nonlocal state
         state, text, valid = game.step(state, command.format(potato=potato))
         assert valid == (text != "Nothing happens."), command
-        said.append(text)
         return text
 
     assert do("examine fridge 1") == "Nothing happens."

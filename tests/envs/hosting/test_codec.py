@@ -163,8 +163,7 @@ def test_arrays_arrive_writable_and_independent_of_their_layout():
 
 
 def test_frames_tell_their_length_and_refuse_what_is_none(monkeypatch):
-    framed = codec.frame(b"12345")
-    assert codec.body_length(framed[: codec.PREFIX.size]) == 5
+    assert codec.body_length(codec.prefix_of(b"12345")) == 5
     with pytest.raises(codec.CodecError, match="expected a frame that begins with"):
         codec.body_length(b"GET / HTTP/1")
     with pytest.raises(codec.CodecError, match="expected at most"):

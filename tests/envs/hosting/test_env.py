@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import copy
 import os
-import pickle
 import signal
-import warnings
 from pathlib import Path
 
 import numpy as np
@@ -17,9 +14,9 @@ from gymnasium.vector import AsyncVectorEnv
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from eapo_gym.envs.branching import branch, resume
-from eapo_gym.envs.hosting import HandleSnapshot, HostedEnv, ValueSnapshot
-from eapo_gym.errors import ActionError, HostingError, SnapshotError, UnknownName
+from eapo_gym.envs.checker import check_agent_env
+from eapo_gym.envs.hosting import HostedEnv
+from eapo_gym.errors import ActionError, ContractError, HostingError, UnknownName
 from tests.envs.hosting.registered import Pictures
 from tests.toys import COMMANDS, Corridor
 
@@ -92,6 +89,19 @@ def test_gymnasium_accepts_one_whose_tenant_has_no_generator():
         check_env(env, skip_close_check=True)
 
 
+def test_the_conformance_check_passes_through_it():
+    with HostedEnv(CORRIDOR, {"rooms": 3}, recycle_episodes=40) as env:
+        check_agent_env(env, steps=12, episodes=3)
+        assert env.restarts["recycled"] > 0
+        assert set(env.restarts) == {"recycled"}
+
+
+def test_the_conformance_check_finds_faults_through_it():
+    broken = HostedEnv("tests.broken_envs:FingerprintHasFeedback")
+    with broken, pytest.raises(ContractError, match="last feedback"):
+        check_agent_env(broken, steps=12, episodes=3)
+
+
 # Spaces and arrays
 
 
@@ -135,78 +145,6 @@ def test_a_space_is_the_same_object_after_a_restart():
         env.step("kill")
         env.reset()
         assert env.action_space is space
-
-
-# Snapshots
-
-
-def test_a_snapshot_of_plain_data_outlives_its_process_and_fits_any_hosted_twin():
-    with HostedEnv(CORRIDOR) as env, HostedEnv(CORRIDOR) as twin:
-        env.reset(seed=2)
-        env.step("right")
-        saved = pickle.loads(pickle.dumps(env.snapshot()))
-        assert isinstance(saved, ValueSnapshot)
-        there = everything(env)
-        twin.reset(seed=9)
-        twin.restore(saved)
-        assert everything(twin) == there
-        env.step("right")
-        kill(env)
-        assert env.step("right")[3]
-        obs, _ = env.restore(saved)  # in a fresh process, and the episode goes on
-        assert everything(env) == there
-        assert env.step("look")[0] == {**obs, "state": env.describe()}
-
-
-def test_a_snapshot_that_is_no_plain_data_stays_in_the_process():
-    with HostedEnv(BARE, {"plain_snapshots": False}) as env, HostedEnv(BARE, {"plain_snapshots": False}) as twin:
-        env.reset(seed=1)
-        before = env.fingerprint()
-        saved = env.snapshot()
-        assert isinstance(saved, HandleSnapshot)
-        for _ in range(2):
-            env.step("count")
-            env.restore(saved)
-            assert env.fingerprint() == before
-        with pytest.raises(SnapshotError, match="cannot be pickled"):
-            pickle.dumps(saved)
-        twin.reset()
-        with pytest.raises(SnapshotError, match="that of another environment"):
-            twin.restore(saved)
-        env.step("kill")
-        with pytest.raises(SnapshotError, match=r"stayed in a process that is gone.* \{'died': 1\}"):
-            env.restore(saved)
-
-
-def test_the_process_forgets_a_snapshot_when_the_host_does():
-    with HostedEnv(BARE, {"plain_snapshots": False}) as env:
-        env.reset()
-        first, second = env.snapshot(), env.snapshot()
-        assert isinstance(first, HandleSnapshot)
-        assert env.call("states") == 2
-        twin = copy.deepcopy(first)
-        del first
-        assert env.call("states") == 2, "a copy of the snapshot is still there"
-        del twin
-        assert env.call("states") == 1
-        env.restore(second)
-
-
-def test_what_is_no_snapshot_of_this_target_is_refused(corridor):
-    with HostedEnv(BARE) as env:
-        env.reset()
-        foreign = env.snapshot()
-    for wrong in (foreign, ("a", "tuple"), None):
-        with pytest.raises(SnapshotError, match=r"expected a snapshot of a hosted tests\.toys:Corridor"):
-            corridor.restore(wrong)
-
-
-def test_a_branch_takes_the_random_generator_along(corridor):
-    corridor.reset(seed=5)
-    saved = branch(corridor)
-    after = [corridor.reset()[1]["task"] for _ in range(8)]
-    resume(corridor, saved)
-    assert [corridor.reset()[1]["task"] for _ in range(8)] == after
 
 
 # Failures
@@ -361,27 +299,6 @@ def test_a_process_that_holds_too_much_memory_is_recycled():
         assert not env.restarts
         env.step("leak 50")
         env.reset()
-        assert env.restarts == {"recycled": 1}
-
-
-def test_recycling_waits_for_snapshots_that_live_in_the_process():
-    with HostedEnv(BARE, {"plain_snapshots": False}, recycle_episodes=1) as env:
-        env.reset(seed=1)
-        before, saved = env.fingerprint(), env.snapshot()
-        with pytest.warns(RuntimeWarning, match="1 of its snapshots are still held"):
-            env.reset()
-        env.restore(saved)
-        assert env.fingerprint() == before
-        del saved
-        env.reset()
-        assert env.restarts == {"recycled": 1}
-    with HostedEnv(BARE, recycle_episodes=1) as env, warnings.catch_warnings():
-        warnings.simplefilter("error")
-        env.reset(seed=1)
-        before, saved = env.fingerprint(), env.snapshot()
-        env.reset()
-        env.restore(saved)
-        assert env.fingerprint() == before
         assert env.restarts == {"recycled": 1}
 
 

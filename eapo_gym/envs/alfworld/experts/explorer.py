@@ -1,7 +1,7 @@
 """The expert that knows only what it has seen: it searches likely places first, and remembers in words.
 
-It keeps nothing between two calls. All that it knows of an episode is in the memory text that it wrote the turn before,
-so one explorer plays a thousand episodes at a time, and what it shows is what a language model can do with such a memory.
+It keeps nothing between two calls. All that it knows of an episode is in the memory text that it wrote the turn before.
+So one explorer plays a thousand episodes at a time, and shows what a language model can do with such a memory.
 """
 
 from __future__ import annotations
@@ -131,7 +131,7 @@ class _Deliberation:
     def _deliver(self, carrying: str) -> _Choice:
         target = self._target()
         if target is None:
-            return self._search([])
+            return _Choice("inventory", f"I know of no {self.goal.receptacle} that takes it, so I check what I carry.")
         where = f"{carrying} belongs {preposition(target)} {target}"
         return self._approach(target, where) or _Choice(f"move {carrying} to {target}", f"{where}: I put it there.")
 
@@ -144,10 +144,11 @@ class _Deliberation:
     def _put_down(self, carrying: str) -> _Choice:
         places = sorted(self._known(), key=lambda place: (-chance(kind(carrying), kind(place)), *self._effort(place)))
         near = [place for place in places if place in self.turn.reach and not self.turn.closed(place)]
-        for place in [*near, *places]:
-            why = f"I do not need {carrying} and put it {preposition(place)} {place}"
-            return self._approach(place, why) or _Choice(f"move {carrying} to {place}", f"{why}.")
-        return _Choice("look", f"I do not need {carrying}, but know no place for it, so I look around.")
+        if not places:
+            return _Choice("look", f"I do not need {carrying}, but know no place for it, so I look around.")
+        place = (near or places)[0]
+        why = f"I do not need {carrying} and put it {preposition(place)} {place}"
+        return self._approach(place, why) or _Choice(f"move {carrying} to {place}", f"{why}.")
 
     # Searching
 

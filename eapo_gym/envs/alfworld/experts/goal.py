@@ -31,7 +31,7 @@ class GoalError(EapoError, ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Goal:
-    """One household task. Types are single lower-case words, as in the names of things ("desklamp 1" is a "desklamp")."""
+    """One household task. Types are lower-case words, as in the names of things: "desklamp 1" is a "desklamp"."""
 
     task_type: str
     object: str
@@ -128,8 +128,7 @@ def read_goal(condition: Condition) -> Goal:
     elif len(set(types.values())) == 1 and len(places) == 1:
         thing, receptacle = next(iter(types.values())), next(iter(places.values()))
         if len(types) == 1 and not inequalities:
-            (treatment,) = treatments or {None}
-            task_type = next((t for t, verb in _TREATMENT_OF.items() if verb == treatment), "pick_and_place_simple")
+            task_type = next((t for t, verb in _TREATMENT_OF.items() if verb in treatments), "pick_and_place_simple")
             return _goal(task_type, thing, receptacle, None)
         if len(types) == 2 and len(inequalities) == 1 and not treatments:
             return _goal("pick_two_obj_and_place", thing, receptacle, None)

@@ -3,8 +3,8 @@
     I am at desk 1, carrying nothing. Found: mug 1-2 on desk 1; desklamp 1 on desk 1; mug 4 in drawer 3.
     Open: drawer 1-3. Searched: desk 1; drawer 1-3. Not searched: drawer 4-6; shelf 1, 3. Last: take mug 1 from desk 1.
 
-The text holds everything that later decisions need, so that whoever reads it can go on from there. Reading back what was
-written gives the same memory; any other text is no memory.
+The text holds everything that later decisions need, so that whoever reads it can go on from there. What was written is
+read back as the same memory; any other text is no memory.
 """
 
 from __future__ import annotations

@@ -8,9 +8,11 @@ from itertools import count
 
 from eapo_gym.envs.alfworld.experts.decision import Decision
 from eapo_gym.envs.alfworld.experts.goal import read_goal
-from eapo_gym.envs.alfworld.experts.household import IMPOSSIBLE, Act, Household, Situation
+from eapo_gym.envs.alfworld.experts.puzzle import IMPOSSIBLE, Act, Puzzle, Situation
 from eapo_gym.envs.alfworld.game import Game
 from eapo_gym.errors import EapoError
+
+_KNOWN = "Nothing to find out: I know where everything is."
 
 
 class NoPlan(EapoError):
@@ -21,6 +23,18 @@ class PlanError(EapoError):
     """A game whose rules or goal are not those of the household that the planner knows."""
 
 
+class Oracle:
+    """Takes the first step of a shortest plan, from whatever state the game is in."""
+
+    def act(self, game: Game, state: int) -> Decision:
+        commands = plan(game, state)
+        goal = read_goal(game.problem.goal)
+        if not commands:
+            return Decision("look", f"The task, to {goal}, is done.", _KNOWN, "The task is done.")
+        think = f"To {goal} takes {len(commands)} more commands at the least. The first of them is: {commands[0]}."
+        return Decision(commands[0], think, _KNOWN, f"Plan: {'; '.join(commands)}.")
+
+
 def plan(game: Game, state: int) -> list[str]:
     """The shortest sequence of commands that wins the game from `state`; none are needed where it is won.
 
@@ -29,8 +43,8 @@ def plan(game: Game, state: int) -> list[str]:
     """
     if game.won(state):
         return []
-    household = Household(read_goal(game.problem.goal), [*game.static_facts, *game.true_facts(state)])
-    commands = _spell(game, _search(household))
+    puzzle = Puzzle(read_goal(game.problem.goal), [*game.static_facts, *game.true_facts(state)])
+    commands = _spell(game, _search(puzzle))
     reached = state
     for command in commands:
         reached, _, valid = game.step(reached, command)
@@ -43,32 +57,32 @@ def plan(game: Game, state: int) -> list[str]:
     return commands
 
 
-def _search(household: Household) -> list[Act]:
+def _search(puzzle: Puzzle) -> list[Act]:
     """A*. Among equally promising situations the furthest comes first, so that a good bound leads straight down."""
-    start = household.start
+    start = puzzle.start
     order = count()
     walked = {start: 0}
     came: dict[Situation, tuple[Situation, Act]] = {}
-    frontier = [(household.bound(start), 0, next(order), start)]
+    frontier = [(puzzle.bound(start), 0, next(order), start)]
     while frontier:
         total, minus_steps, _, now = heappop(frontier)
         if total >= IMPOSSIBLE:
             break
         if -minus_steps > walked[now]:
             continue
-        if household.reached(now):
+        if puzzle.reached(now):
             acts = []
             while now in came:
                 now, act = came[now]
                 acts.append(act)
             return acts[::-1]
         steps = 1 - minus_steps
-        for act, after in household.successors(now):
+        for act, after in puzzle.successors(now):
             if steps < walked.get(after, IMPOSSIBLE):
                 walked[after] = steps
                 came[after] = (now, act)
-                heappush(frontier, (steps + household.bound(after), -steps, next(order), after))
-    raise NoPlan(f"This game cannot be won from here: there is no way left to {household.goal}.")
+                heappush(frontier, (steps + puzzle.bound(after), -steps, next(order), after))
+    raise NoPlan(f"This game cannot be won from here: there is no way left to {puzzle.goal}.")
 
 
 def _spell(game: Game, acts: Sequence[Act]) -> list[str]:

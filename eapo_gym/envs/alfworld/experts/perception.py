@@ -126,15 +126,15 @@ class Turn:
         here = {first for verb, first, _ in options if verb in ("open", "close")}
         here |= {second for verb, _, second in options if second}
         examined = {first for verb, first, _ in options if verb == "examine"}
-        receptacles = elsewhere | here | memory.searched | memory.unsearched | memory.useless | self.reach
-        self.reach = here | (examined & receptacles)
+        known = elsewhere | here | memory.searched | memory.unsearched | memory.useless | self.reach
+        furniture = PLACES | set(map(kind, known))
+        self.reach = here | {name for name in examined if kind(name) in furniture}
         memory.unsearched |= (elsewhere | self.reach) - memory.searched - memory.useless
         self.shut = {first for verb, first, _ in options if verb == "open"}
         memory.opened = (memory.opened - self.shut) | {first for verb, first, _ in options if verb == "close"}
 
         handled = {first for verb, first, _ in options if verb in ("move", "clean", "heat", "cool")}
-        furniture = PLACES | set(map(kind, receptacles))
-        held = handled or {thing for thing in examined if kind(thing) not in furniture}
+        held = handled or examined - self.reach
         if takes or not held:
             self._carry("")
         elif len(held) == 1:
@@ -148,8 +148,8 @@ class Turn:
             memory.found -= {pair for pair in gone if pair[0] not in lamps}
             memory.found |= {pair for pair in takes if kind(pair[0]) in self.kinds}
         for verb, lamp, _ in options:
-            known = any(pair[0] == lamp and pair[1] in self.reach for pair in memory.found)
-            if verb == "use" and kind(lamp) in self.kinds and not known:
+            seen = any(thing == lamp and place in self.reach for thing, place in memory.found)
+            if verb == "use" and kind(lamp) in self.kinds and not seen:
                 memory.found.add((lamp, memory.at if memory.at in self.reach else min(self.reach)))
 
     # What did not work

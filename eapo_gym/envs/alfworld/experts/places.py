@@ -1,6 +1,6 @@
 """Where things are likely to be: the common sense with which the explorer starts its search.
 
-The numbers are counts over all train games of ALFWorld taken together (benchmarks/alfworld_places.py makes them): of the
+The numbers are counts over all train games of ALFWorld together, made by benchmarks/alfworld_places.py: of the
 receptacles of a type, in rooms that have such a thing at all, the percentage that has one in it. No other split was
 looked at, and nothing is known of single rooms or games.
 """

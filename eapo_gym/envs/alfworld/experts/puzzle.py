@@ -1,7 +1,7 @@
-"""A model of a game that keeps only what its goal can hang on: the ground on which the oracle searches.
+"""The part of a game that its goal can hang on: the ground on which the oracle searches.
 
-It knows the objects of the wanted type, the lamps, what is in the hand, and the receptacles that hold, treat or must
-receive them. Of places that are interchangeable (ten empty closed cabinets) it keeps one.
+That is the objects of the wanted type, the lamps, what is in the hand, and the receptacles that hold, treat or must
+receive them. Of places that are interchangeable (ten empty closed cabinets) one is enough.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _TREATABLE = {"clean": "cleanable", "heat": "heatable", "cool": "coolable"}
 
 
 class Situation(NamedTuple):
-    """A state of the model."""
+    """A state of the puzzle."""
 
     at: str
     """The location of the agent."""
@@ -35,7 +35,7 @@ class Situation(NamedTuple):
 
 
 class Act(NamedTuple):
-    """An action of the model: a verb, and what it is about. Walking leads to a location."""
+    """A move: a verb, and what it is about. Walking leads to a location."""
 
     verb: str
     object: str = ""
@@ -43,8 +43,8 @@ class Act(NamedTuple):
     location: str = ""
 
 
-class Household:
-    """The rules of the household over what matters for `goal`, and a bound on what is left to do."""
+class Puzzle:
+    """What `goal` makes of the facts of a game, the moves that there are, and a bound on what is left to do."""
 
     def __init__(self, goal: Goal, facts: Iterable[tuple[str, ...]]) -> None:
         self.goal = goal
@@ -57,10 +57,13 @@ class Household:
 
         def of_type(predicate: str, types: Iterable[str | None]) -> set[str]:
             names = {f"{type_}type" for type_ in types}
-            return {thing for thing, type_ in known[predicate] if type_ in names}
+            return {thing for thing, type_ in pairs(predicate).items() if type_ in names}
+
+        def pairs(predicate: str) -> dict[str, str]:
+            return {args[0]: args[1] for args in known[predicate]}
 
         treatment = goal.treatment
-        self._location = {receptacle: location for receptacle, location in known["receptacleatlocation"]}
+        self._location = pairs("receptacleatlocation")
         self._openable = things("openable")
         self._treatable = things(_TREATABLE[treatment]) if treatment else set()
         self._treaters = of_type("receptacletype", TREATERS[treatment]) if treatment else set()
@@ -73,14 +76,13 @@ class Household:
 
         held = next(iter(things("holds")), None)
         movable = self._takeable | ({held} if held else set())
-        types = dict(known["objecttype"])  # type: ignore[arg-type]
-        receptacle_types = dict(known["receptacletype"])  # type: ignore[arg-type]
+        types, receptacle_types = pairs("objecttype"), pairs("receptacletype")
         accepted = set(known["cancontain"])
         self._accepts = {
             (receptacle, thing)
             for receptacle in self._location
             for thing in movable
-            if (receptacle_types.get(receptacle), types.get(thing)) in accepted
+            if (receptacle_types.get(receptacle, ""), types.get(thing, "")) in accepted
         }
         self.start = Situation(
             at=next(iter(things("atlocation")), ""),
@@ -113,8 +115,8 @@ class Household:
                 rooms[location].append(receptacle)
         distinct: dict[object, str] = {}
         for location, receptacles in rooms.items():
-            alike = location == self.start.at or not filled.isdisjoint(receptacles)
-            kind = location if alike else tuple(sorted(map(self._kind, receptacles)))
+            special = location == self.start.at or not filled.isdisjoint(receptacles)
+            kind = location if special else tuple(sorted(map(self._kind, receptacles)))
             distinct.setdefault(kind, location)
         return {location: rooms[location] for location in distinct.values()}
 
@@ -157,13 +159,13 @@ class Household:
                 put = now._replace(held=None, placed=placed | {(held, receptacle)})
                 yield Act("move", held, receptacle), put
             elif held is None:
-                for pair in placed:
+                for pair in sorted(placed):
                     if pair[1] == receptacle and pair[0] in self._takeable:
                         yield Act("take", *pair), now._replace(held=pair[0], placed=placed - {pair})
             if receptacle in self._treaters and held in self._treatable and held not in treated:
                 assert held is not None
                 yield Act(self.goal.treatment or "", held, receptacle), now._replace(treated=treated | {held})
-            for lamp, where in placed:
+            for lamp, where in sorted(placed):
                 if where == receptacle and lamp in self._lamps and lamp not in lit:
                     yield Act("use", lamp), now._replace(lit=lit | {lamp})
 
@@ -198,7 +200,7 @@ class Household:
         # What is in the hand goes first: to put it down and come back for it is longer.
         others = [thing for thing in self._takeable if thing not in ready and thing != now.held]
         orders = list(permutations(others, missing))
-        if now.held in self._wanted:
+        if now.held in self._wanted and now.held not in ready:
             orders += [(str(now.held), *rest) for rest in permutations(others, missing - 1)]
         after = now._replace(at=self._location[target], held=None)
         cheapest = IMPOSSIBLE
@@ -237,6 +239,8 @@ class Household:
                 ]
             putting = 0
             if source == target or (thing, target) not in now.placed:
+                if (target, thing) not in self._accepts:
+                    continue
                 putting = 1 + (source != target and self._closed(target, now.opened))
             for where, treating in treated_at:
                 walking = int(bool(putting) and where != end)
