@@ -37,7 +37,7 @@ class AgentWrapper(gym.Wrapper[Obs, str, Obs, str]):
     """
 
     place: ClassVar[int] = 0
-    """Wrappers that have a place stand in its order, 1 innermost; 0 is anywhere."""
+    """Wrappers that have a place stand in its order, the lowest innermost; those without (0) stand anywhere."""
 
     place_reason: ClassVar[str] = ""
     """Why it must stand outside of those with a lower place; part of the error that refuses any other order."""
@@ -67,13 +67,14 @@ class AgentWrapper(gym.Wrapper[Obs, str, Obs, str]):
 
     def _check_place(self) -> None:
         inner = self.inner
-        while isinstance(inner, AgentWrapper):
-            if isinstance(inner, type(self)):
-                raise ContractError(f"{type(self).__name__} is in this stack already: expected it once.")
-            if self.place and inner.place > self.place:
+        while self.place and isinstance(inner, AgentWrapper):
+            name, other = type(self).__name__, type(inner).__name__
+            if inner.place == self.place:
+                raise ContractError(f"{name} stands in this stack already, as {other}: expected it once.")
+            if inner.place > self.place:
                 raise ContractError(
-                    f"{type(inner).__name__} must stand outside of {type(self).__name__}, not inside it: "
-                    f"{inner.place_reason} Expected VisitationDepth(ExploreMemory(Rollback(env)))."
+                    f"{other} must stand outside of {name}, and not inside it, {inner.place_reason}: "
+                    "expected VisitationDepth(ExploreMemory(Rollback(env)))."
                 )
             inner = inner.inner
 

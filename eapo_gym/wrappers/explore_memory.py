@@ -23,7 +23,7 @@ class ExploreMemory(AnsweringWrapper, gym.utils.RecordConstructorArgs):
     """
 
     place = 2
-    place_reason = "because Rollback takes commands, and they have to be read from the response first."
+    place_reason = "because Rollback takes commands, and they have to be read from the response first"
 
     def __init__(self, env: gym.Env[Any, Any], max_text: int = MAX_TEXT) -> None:
         gym.utils.RecordConstructorArgs.__init__(self, max_text=max_text)

@@ -22,7 +22,7 @@ class VisitationDepth(AgentWrapper, gym.utils.RecordConstructorArgs):
     """
 
     place = 3
-    place_reason = "because it counts every step as a visit, those that never reach the environment too."
+    place_reason = "because it counts every step as a visit, those that never reach the environment too"
 
     def __init__(self, env: gym.Env[Any, Any]) -> None:
         gym.utils.RecordConstructorArgs.__init__(self)

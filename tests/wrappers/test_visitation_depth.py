@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from gymnasium import wrappers as gym_wrappers
 
-from eapo_gym.envs.base import Info, Obs
+from eapo_gym.envs.base import Info
 from eapo_gym.visitation import exploration_degree
 from eapo_gym.wrappers import ExploreMemory, Rollback, VisitationDepth
 from tests.toys import Corridor
@@ -89,7 +89,6 @@ def test_the_fingerprint_is_taken_once_per_step() -> None:
 
 
 def test_observations_are_not_touched() -> None:
-    obs: Obs
     env, bare = VisitationDepth(Corridor()), Corridor()
     assert env.reset(seed=1)[0] == bare.reset(seed=1)[0]
     assert env.step("right")[:4] == bare.step("right")[:4]

@@ -102,7 +102,7 @@ class Game:
         return self._goal.reached(state)
 
     def inverses(self, state: int, command: str) -> list[str]:
-        """The commands that would undo `command`, were it given now: none where nothing changes or no way leads back."""
+        """The commands that would undo `command`, were it given now; none if nothing changes or no way leads back."""
         operator = self.operator(state, command)
         if operator is None:
             return []

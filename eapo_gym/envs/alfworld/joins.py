@@ -6,7 +6,7 @@ row of steps, each of which looks facts up by what is bound and fills further sl
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import product
 from typing import TypeAlias
 
@@ -22,16 +22,24 @@ Values: TypeAlias = "tuple[str | None, ...]"
 class Term:
     """A literal whose variables are slots."""
 
-    __slots__ = ("args", "positive", "predicate")
+    __slots__ = ("ground", "positive", "predicate")
 
     def __init__(self, literal: Literal, slots: Sequence[Placeholder]) -> None:
         self.predicate = literal.predicate
         self.positive = literal.positive
-        self.args = tuple(arg if isinstance(arg, str) else slots.index(arg) for arg in literal.args)
+        args = [arg if isinstance(arg, str) else slots.index(arg) for arg in literal.args]
+        self.ground: Callable[[Values], Pattern] = _grounder(literal.predicate, args)
+        """The fact, or the pattern of facts, for some values."""
 
-    def ground(self, values: Values) -> Pattern:
-        """The fact, or the pattern of facts, for these values."""
-        return (self.predicate, *[arg if isinstance(arg, str) else values[arg] for arg in self.args])
+
+def _grounder(predicate: str, args: list[str | int]) -> Callable[[Values], Pattern]:
+    # Nothing is called as often as this, and nearly all predicates have one or two variables.
+    match args:
+        case [int(first)]:
+            return lambda values: (predicate, values[first])
+        case [int(first), int(second)]:
+            return lambda values: (predicate, values[first], values[second])
+    return lambda values: (predicate, *[arg if isinstance(arg, str) else values[arg] for arg in args])
 
 
 class Step(Term):
@@ -53,11 +61,12 @@ class Step(Term):
         if not self.fills:
             return [values] if facts.holds(pattern, state) is self.positive else []  # type: ignore[arg-type]
         found = []
+        fills = [(position, slot, facts.of_type(type_)) for position, slot, type_ in self.fills]
         for fact in facts.matching(pattern, state):
             extended = list(values)
-            for position, slot, type_ in self.fills:
+            for position, slot, members in fills:
                 value = fact[position]
-                if value not in facts.of_type(type_) or extended[slot] not in (None, value):
+                if value not in members or extended[slot] not in (None, value):
                     break
                 extended[slot] = value
             else:

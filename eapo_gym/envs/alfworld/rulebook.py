@@ -31,7 +31,7 @@ NEGATED = "not_"
 class Way:
     """One of the alternative conditions under which an action is possible."""
 
-    __slots__ = ("_demanded", "_pivot", "join", "rule")
+    __slots__ = ("_always_changes", "_pivot", "_rivals", "join", "rule")
 
     def __init__(self, rule: ActionRule, literals: Conjunction, pivot: str | None, fluents: frozenset[str]) -> None:
         self.rule = rule
@@ -40,7 +40,9 @@ class Way:
         rest = [literal for literal in literals if literal is not where]
         self.join = Join(rest, [*rule.parameters, *given], given, fluents)
         self._pivot = None if where is None else Step(where, self.join.slots, set())
-        self._demanded = [Term(literal, self.join.slots) for literal in literals]
+        demanded = [Term(literal, self.join.slots) for literal in literals]
+        self._rivals = [(effect, _rivals(effect, demanded, rule.effects)) for effect in rule.effects]
+        self._always_changes = bool(rule.conditional) or any(not rivals for _, rivals in self._rivals)
 
     def starts(self, facts: Facts, here: int) -> list[Values]:
         """Where the join begins, at a place (the bit of its pivot)."""
@@ -50,22 +52,21 @@ class Way:
 
     def changes_something(self, values: Values) -> bool:
         """Planners drop an action that only makes true what it demands (a walk to where one stands), and so do we."""
-        if self.rule.conditional:
+        if self._always_changes:
             return True
-        for effect in self.rule.effects:
-            if not effect.positive and any(
-                other.positive and _same(other, effect, values) for other in self.rule.effects
-            ):
-                continue  # removed and added: added
-            if not any(
-                demanded.positive is effect.positive and _same(demanded, effect, values) for demanded in self._demanded
-            ):
+        for effect, rivals in self._rivals:
+            fact = effect.ground(values)
+            if all(rival.ground(values) != fact for rival in rivals):
                 return True
         return False
 
 
-def _same(term: Term, other: Term, values: Values) -> bool:
-    return term.predicate == other.predicate and term.ground(values) == other.ground(values)
+def _rivals(effect: Term, demanded: Sequence[Term], effects: Sequence[Term]) -> list[Term]:
+    """The terms that make an effect void if they are the same fact: it held before, or is added when it is removed."""
+    return [
+        *(term for term in demanded if (term.predicate, term.positive) == (effect.predicate, effect.positive)),
+        *(term for term in effects if term.predicate == effect.predicate and term.positive and not effect.positive),
+    ]
 
 
 class ConditionalEffect:

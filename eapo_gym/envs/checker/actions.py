@@ -101,7 +101,7 @@ def _refusal(bench: Bench) -> Moment | None:
         bench.fail(
             "info['invalid_action'] is False for a command that is none",
             expected="True after an action that parse_action refuses",
-            actual=False,
+            actual=shown(False),
             fix="Report it for every action that was not carried out, or leave invalid_action out of info.",
             script=(bench.core.calls,),
         )
@@ -158,7 +158,7 @@ def check_inverse(bench: Bench) -> None:
                 bench.fail(
                     "inverse() is no list of texts",
                     expected="a list of commands, empty where there is no way back",
-                    actual=back,
+                    actual=shown(back),
                     fix="Return [] or a list of commands, best first.",
                     script=(f"{core.calls}; {called('inverse', action)}",),
                 )
@@ -229,7 +229,7 @@ def check_parse_action(bench: Bench) -> None:
                     bench.fail(
                         "parse_action changes a valid action",
                         expected=f"{shown(action)}, as valid_actions() lists it",
-                        actual=parsed,
+                        actual=shown(parsed),
                         fix="List commands in the form that parse_action returns, so that the two can be compared.",
                         script=(called("parse_action", action),),
                     )
@@ -273,7 +273,7 @@ def _parse_bad_texts(bench: Bench, texts: Any) -> None:
             bench.fail(
                 "parse_action returns what it does not accept itself",
                 expected="a str that parse_action returns unchanged",
-                actual=parsed,
+                actual=shown(parsed),
                 fix="Return the command in one canonical form.",
                 script=(call,),
             )
@@ -284,7 +284,7 @@ def _look_at_refusal(bench: Bench, call: str, error: ActionError) -> None:
         bench.fail(
             "the message of ActionError is no sentence",
             expected="what is wrong, in 1 to 2,000 characters",
-            actual=str(error),
+            actual=shown(str(error)),
             fix="Quote the text with a limit, as in f'{text!r:.80} is no command here'.",
             script=(call,),
         )
@@ -292,7 +292,7 @@ def _look_at_refusal(bench: Bench, call: str, error: ActionError) -> None:
         bench.fail(
             "ActionError shows no right command",
             expected="error.example is a command that parse_action accepts",
-            actual=error.example,
+            actual=shown(error.example),
             fix="Raise ActionError(message, example) with a command of the language.",
             script=(call,),
         )
@@ -324,7 +324,7 @@ def check_bad_actions(bench: Bench) -> None:
                 bench.fail(
                     "an action that is no text changes the state",
                     expected="TypeError, or an observation of the same state",
-                    actual=core.fingerprint(),
+                    actual=shown(core.fingerprint()),
                     fix="Begin step with: if not isinstance(action, str): raise TypeError(…).",
                     script=(f"{core.calls}; step({shown(value, 60)})",),
                 )

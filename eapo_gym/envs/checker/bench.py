@@ -91,6 +91,8 @@ class Driver:
             self.outer = self.outer.env
         self.script: list[str] = []
         self.now = Moment({}, {})
+        self.obs: dict[str, Any] = {}
+        """The last observation, the very object that came back."""
 
     def reset(self, *, seed: int | None = None, task: str | None = None) -> Moment:
         options = None if task is None else {"task": task}
@@ -133,7 +135,7 @@ class Driver:
 
     def choices(self) -> list[str] | None:
         """What can be done here, the commands that wrappers add included."""
-        actions: list[str] | None = self._call("valid_actions", self.outer.valid_actions, budget=False, note=False)
+        actions: list[str] | None = self.ask("valid_actions", of=self.outer)
         return actions
 
     def inverse(self, command: str) -> list[str]:
@@ -152,9 +154,10 @@ class Driver:
         command: str | None = self._call(called("parse_action", text), parsed, budget=False, note=False)
         return command
 
-    def ask(self, method: str, *args: Any) -> Any:
+    def ask(self, method: str, *args: Any, of: Any = None) -> Any:
         """A question of the contract. It stays out of the script, since it must not change anything."""
-        return self._call(called(method, *args), getattr(self.core, method), *args, budget=False, note=False)
+        asked = getattr(self.core if of is None else of, method)
+        return self._call(called(method, *args), asked, *args, budget=False, note=False)
 
     def random_state(self) -> str:
         """Tells whether a step drew random numbers."""
@@ -216,6 +219,7 @@ class Driver:
         obs, info = pair
         self._file(observation_faults(self.env.observation_space, obs))
         self._file(info_faults(self.core, info))
+        self.obs = obs
         self.now = moment(obs, info, reward, bool(terminated), bool(truncated))
         return self.now
 
@@ -313,9 +317,8 @@ class Bench:
             self._nonsense = next((text for text in NONSENSE if self.core.parse(text) is None), None)
         return self._nonsense
 
-    def fail(self, title: str, *, expected: Any, actual: Any, fix: str, script: Sequence[str], check: str = "") -> None:
+    def fail(self, title: str, *, expected: str, actual: str, fix: str, script: Sequence[str], check: str = "") -> None:
         """File a finding of the check that runs (or of the one named)."""
-        expected, actual = (value if isinstance(value, str) else shown(value) for value in (expected, actual))
         self.file(Finding(check or self.check, title, expected, actual, fix, tuple(script)))
 
     def file(self, finding: Finding) -> None:

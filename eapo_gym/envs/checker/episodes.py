@@ -16,7 +16,7 @@ def check_tasks(bench: Bench) -> None:
             bench.fail(
                 "tasks() is no list of ids",
                 expected="a list of str, at least one",
-                actual=tasks,
+                actual=shown(tasks),
                 fix="Return the ids of the split's tasks: what reset(options={'task': id}) takes.",
                 script=("tasks()",),
             )
@@ -32,8 +32,8 @@ def check_tasks(bench: Bench) -> None:
         if (again := bench.core.ask("tasks")) != tasks:
             bench.fail(
                 "tasks() changes",
-                expected=tasks,
-                actual=again,
+                expected=shown(tasks),
+                actual=shown(again),
                 fix="Return the same ids in the same order at every call: no chance, no order of a set.",
                 script=("tasks(); tasks()",),
             )
@@ -42,8 +42,8 @@ def check_tasks(bench: Bench) -> None:
         if (named := bench.core.ask("tasks", split)) != tasks:
             bench.fail(
                 "tasks(split) of the environment's own split is not tasks()",
-                expected=tasks,
-                actual=named,
+                expected=shown(tasks),
+                actual=shown(named),
                 fix="Let tasks(split=None) stand for self.split.",
                 script=(called("tasks", split),),
             )
@@ -57,8 +57,8 @@ def check_task_option(bench: Bench) -> None:
         if info.get("task") != wanted[probe]:
             bench.fail(
                 "reset(options={'task': id}) plays another task",
-                expected=wanted[probe],
-                actual=info.get("task"),
+                expected=shown(wanted[probe]),
+                actual=shown(info.get("task")),
                 fix="Begin reset with super().reset(seed=seed) and self.task = self.choose_task(options).",
                 script=(bench.stack.calls,),
             )

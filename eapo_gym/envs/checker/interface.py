@@ -19,7 +19,7 @@ def check_spaces(bench: Bench) -> None:
             bench.fail(
                 "the observation space is no Dict",
                 expected="spaces.Dict with at least 'goal' and 'state'",
-                actual=space,
+                actual=shown(space),
                 fix=hint,
                 script=(),
             )
@@ -39,7 +39,7 @@ def check_spaces(bench: Bench) -> None:
                 bench.fail(
                     "the screenshot is no image",
                     expected="'screenshot': Box(0, 255, (height, width, 3), uint8)",
-                    actual=screen,
+                    actual=shown(screen),
                     fix="Declare observation_space = eapo_gym.schema.observation_space(screenshot=(height, width)).",
                     script=(),
                 )
@@ -47,7 +47,7 @@ def check_spaces(bench: Bench) -> None:
             bench.fail(
                 "the action space is no text",
                 expected="spaces.Text: an action is one command, as text",
-                actual=bench.stack.env.action_space,
+                actual=shown(bench.stack.env.action_space),
                 fix="Declare action_space = eapo_gym.AnyText(examples=(…)), with a few commands as examples.",
                 script=(),
             )
@@ -65,10 +65,15 @@ def check_api(bench: Bench) -> None:
 
 def check_observations(bench: Bench) -> None:
     """Every observation of every check is looked at when it arrives; this one makes sure that each is a new object."""
+    stack = bench.stack
     for probe in bench.tries(2):
-        bench.stack.reset(seed=bench.seed(probe))
-        first, _, *_ = bench.stack.env.step(_an_action(bench))
-        second, _, *_ = bench.stack.env.step(_an_action(bench))
+        stack.reset(seed=bench.seed(probe))
+        stack.step(bench.choose(stack.choices()))
+        first = stack.obs
+        if stack.now.ended:
+            continue
+        stack.step(bench.choose(stack.choices()))
+        second = stack.obs
         arrays = [
             key for key in first if isinstance(first[key], np.ndarray) and isinstance(second.get(key), np.ndarray)
         ]
@@ -79,13 +84,8 @@ def check_observations(bench: Bench) -> None:
                 expected="a new observation from every step",
                 actual=f"the same memory again ({', '.join(shared) or 'the dict itself'})",
                 fix="Build a new dict (and copy arrays) for every observation: learners keep them.",
-                script=(bench.stack.calls + "; step(…); step(…)",),
+                script=(stack.calls,),
             )
-
-
-def _an_action(bench: Bench) -> str:
-    space = bench.stack.env.action_space
-    return str(space.sample())
 
 
 def check_info(bench: Bench) -> None:
@@ -97,7 +97,7 @@ def check_info(bench: Bench) -> None:
             bench.fail(
                 "info names a task that tasks() does not list",
                 expected=f"one of the {len(tasks)} ids of tasks(), like {shown(tasks[0]) if tasks else 'none'}",
-                actual=info["task"],
+                actual=shown(info["task"]),
                 fix="Use the same ids in tasks(), self.task and info['task'].",
                 script=(bench.stack.calls,),
             )
@@ -111,7 +111,7 @@ def check_sample(bench: Bench) -> None:
             bench.fail(
                 "action_space.sample() gives what the space does not contain",
                 expected=f"a str in {space}",
-                actual=action,
+                actual=shown(action),
                 fix="Use eapo_gym.AnyText(examples=(…)) as action space.",
                 script=("action_space.sample()",),
             )
@@ -133,7 +133,7 @@ def check_render(bench: Bench) -> None:
             bench.fail(
                 "render_mode is not among the declared ones",
                 expected=f"one of {modes}",
-                actual=mode,
+                actual=shown(mode),
                 fix="List it in metadata['render_modes'], or refuse it in __init__.",
                 script=("env.render_mode",),
             )
@@ -158,28 +158,29 @@ def check_render(bench: Bench) -> None:
 
 def check_wrappers(bench: Bench) -> None:
     """Whatever stands around the environment must answer for it, not for a state it once copied."""
-    outer = bench.stack.outer
-    if outer is bench.core.core:
+    stack = bench.stack
+    core, outer = stack.core, stack.outer
+    if outer is core:
         raise Skipped("no wrapper of the contract stands around the environment")
     for probe in bench.tries(2):
-        bench.stack.reset(seed=bench.seed(probe))
+        stack.reset(seed=bench.seed(probe))
         for _ in range(4):
-            core = bench.core.core
             for name in ("fingerprint", "describe", "tasks"):
-                _compare(bench, type(outer).__name__, f"{name}()", getattr(core, name)(), getattr(outer, name)())
+                answers = stack.ask(name), stack.ask(name, of=outer)
+                _compare(bench, type(outer).__name__, f"{name}()", *answers)
             for name in ("task", "source", "split", "snapshot_kind"):
                 _compare(bench, type(outer).__name__, name, getattr(core, name), getattr(outer, name))
-            if bench.failed or bench.stack.now.ended:
+            if bench.failed or stack.now.ended:
                 break
-            bench.stack.step(bench.choose(bench.stack.choices()))
+            stack.step(bench.choose(stack.choices()))
 
 
 def _compare(bench: Bench, wrapper: str, what: str, expected: Any, actual: Any) -> None:
     if expected != actual:
         bench.fail(
             f"{wrapper} answers {what} differently from the environment inside",
-            expected=expected,
-            actual=actual,
+            expected=shown(expected),
+            actual=shown(actual),
             fix="Subclass eapo_gym.wrappers.AgentWrapper, which asks the inner environment at every call.",
             script=(bench.stack.calls,),
         )

@@ -202,7 +202,7 @@ def _frozen(value: Any) -> Any:
         return tuple(map(_frozen, value))
     if value is None or isinstance(value, str | bytes | bool | int | float | np.generic):
         return value
-    if is_dataclass(value):
+    if is_dataclass(value) and not isinstance(value, type):
         return {part.name: _frozen(getattr(value, part.name)) for part in fields(value)}
     return f"<{type(value).__name__}>"
 

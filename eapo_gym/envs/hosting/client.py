@@ -43,15 +43,12 @@ class Client:
         return {**hello, **described}
 
     def ask(self, do: str, timeout: float | None, **fields: Any) -> Any:
-        """One request and its answer, within `timeout` seconds."""
+        """One request and its answer, within `timeout` seconds. What cannot travel raises `CodecError`, unsent."""
         return self._ask(do, _Patience(fields.get("name", do), timeout), **fields)
 
     def _ask(self, do: str, patience: _Patience, **fields: Any) -> Any:
         self._asked += 1
-        try:
-            request = codec.encode({"id": self._asked, "do": do, **fields})
-        except codec.CodecError as error:
-            raise TypeError(f"{patience.call}: {error}") from error
+        request = codec.encode({"id": self._asked, "do": do, **fields})
         try:
             self.transport.send(request, patience.deadline)
         except Fault as fault:

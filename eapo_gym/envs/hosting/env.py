@@ -97,6 +97,8 @@ class HostedEnv(AgentEnv):
         for name, limit in {"recycle_episodes": recycle_episodes, "recycle_bytes": recycle_bytes}.items():
             if limit is not None and limit < 1:
                 raise ValueError(f"{name}: expected a positive number or None, got {limit}")
+        if retries < 0:
+            raise ValueError(f"retries: expected 0 or more, got {retries}")
         self.start_timeout = start_timeout
         self.retries = retries
         self.recycle_episodes = recycle_episodes
@@ -123,6 +125,8 @@ class HostedEnv(AgentEnv):
             built = self._start()
         except Fault as fault:
             raise HostingError(f"{self.target} could not be started: {fault}") from fault
+        except codec.CodecError as error:
+            raise TypeError(f"{self.target} could not be started: {error}") from error
         if built["eapo_gym"] not in (None, eapo_gym.__version__):
             _warn(
                 f"{self!r} runs on eapo-gym {built['eapo_gym']}, this process on {eapo_gym.__version__}: "
@@ -280,33 +284,38 @@ class HostedEnv(AgentEnv):
         self._client, self._played = client, 0
         self._wear_labels()
         self.tenant = {name: built[name] for name in ("pid", "python", "numpy", "eapo_gym", "protocol")}
+        if self._loan is None and self._generator is not None:
+            # Unseeded episodes go on where they were: a new process draws no other tasks than the old one would.
+            self._loan = Loan.of(self._generator)
         return built
 
     def _ask(self, do: str, **fields: Any) -> Any:
         """One request to the present process, or to a fresh one. Raises `Fault` if it is lost over it."""
         if self._client is None:
             self._start()
-            if self._generator is not None:
-                # Unseeded episodes go on where they were: a new process draws no other tasks than the old one would.
-                fields["generator"] = self._generator
         assert self._client is not None
-        dropped = self._drawer.take_dropped()
+        name = fields.get("name", do)
+        dropped, loan = self._drawer.take_dropped(), self._loan
         if dropped:
             fields["drop"] = dropped
-        if self._loan is not None and self._has_generator:
-            fields["generator"] = self._generator = self._loan.data()
+        if loan is not None and self._has_generator:
+            fields["generator"] = self._generator = loan.data()
             self._loan = None
-        timeout = self.timeouts.get(fields.get("name", do), self.timeout)
         try:
-            answer = self._client.ask(do, timeout, **fields)
+            answer = self._client.ask(do, self.timeouts.get(name, self.timeout), **fields)
         except Fault as fault:
             self._lose(fault)
             raise
+        except codec.CodecError as error:
+            # Nothing was sent, so what was to go with it goes with the next request.
+            self._drawer.dropped.extend(dropped)
+            self._loan = loan
+            raise TypeError(f"{name}: {error}") from error
         except Exception:
-            raise  # from the environment, which goes on
+            raise  # the environment's own, and it goes on
         except BaseException:
             # Ctrl-C, say: the answer that is under way would be taken for that to the next request.
-            self._lose(Fault("interrupted", f"{fields.get('name', do)} was interrupted"))
+            self._lose(Fault("interrupted", f"{name} was interrupted"))
             raise
         self._wear_labels()
         return answer

@@ -16,7 +16,8 @@ from hypothesis.extra import numpy as st_numpy
 
 from eapo_gym.envs.hosting import codec
 
-any_text = st.text(st.characters(exclude_categories=()))  # surrogates included, paired or not
+surrogates = st.text(st.characters(categories=["Cs"]), min_size=1)  # paired or not
+any_text = st.text() | surrogates | st.tuples(st.text(), surrogates, st.text()).map("".join)
 numbers = st.integers() | st.floats() | st.booleans() | st.none()
 array_types = st.one_of(
     st_numpy.boolean_dtypes(),

@@ -264,6 +264,8 @@ def test_a_closed_environment_says_so():
         ({"timeouts": {"setp": 1.0}}, UnknownName, "Did you mean 'step'"),
         ({"recycle_episodes": 0}, ValueError, "recycle_episodes: expected a positive number or None, got 0"),
         ({"recycle_bytes": -1}, ValueError, "recycle_bytes: expected"),
+        ({"retries": -1}, ValueError, "retries: expected 0 or more, got -1"),
+        ({"kwargs": {"start": Path("/")}}, TypeError, r"bare.py:Bare could not be started: .*\['start'\]: a pathlib"),
     ],
 )
 def test_wrong_settings_are_named(arguments, kind, message):

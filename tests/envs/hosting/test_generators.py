@@ -42,6 +42,16 @@ def test_what_is_drawn_on_the_host_is_drawn_in_the_tenant(corridor):
     assert tasks(corridor) == tasks(local)
 
 
+def test_a_call_that_could_not_be_sent_takes_nothing_with_it(corridor):
+    local = Corridor(50)
+    for env in (local, corridor):
+        env.reset(seed=8)
+        env.np_random.random()
+        with pytest.raises(TypeError):
+            env.step(object())
+    assert tasks(corridor) == tasks(local)
+
+
 def test_a_generator_can_be_put_in(corridor):
     local = Corridor(50)
     for env in (local, corridor):

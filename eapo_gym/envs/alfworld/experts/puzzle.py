@@ -167,7 +167,7 @@ class Puzzle:
                 yield Act(self.goal.treatment or "", held, receptacle), now._replace(treated=treated | {held})
             for lamp, where in sorted(placed):
                 if where == receptacle and lamp in self._lamps and lamp not in lit:
-                    yield Act("use", lamp), now._replace(lit=lit | {lamp})
+                    yield Act("use", lamp, receptacle), now._replace(lit=lit | {lamp})
 
     # A bound on the length of a plan
 
