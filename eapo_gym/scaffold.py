@@ -10,8 +10,9 @@ from importlib.resources import files
 from pathlib import Path
 
 from eapo_gym.errors import EapoError
+from eapo_gym.templates import my_env
 
-_TEMPLATES = {"my_env.py": "{}.py", "test_my_env.py.template": "test_{}.py", "README.md.template": "README.md"}
+_TEMPLATES = {"my_env.py": "{}.py", "test_my_env.py.template": "test_{}.py", "my_env.md.template": "{}.md"}
 _MAX_NAME = 40
 
 
@@ -24,7 +25,7 @@ class AlreadyThere(EapoError, FileExistsError):
 
 
 def new_env(name: str, folder: str | Path = ".") -> list[Path]:
-    """Write `<name>.py`, `test_<name>.py` and `README.md` into `folder`; returns their paths.
+    """Write `<name>.py`, `test_<name>.py` and `<name>.md` (how to go on) into `folder`; returns their paths.
 
     `name` may be written as `tea_shop`, `tea-shop` or `TeaShop`. Nothing is overwritten, and nothing is written at all
     unless everything can be.
@@ -56,13 +57,10 @@ def _names(name: str) -> tuple[str, str]:
     module = "_".join(word.lower() for word in words)
     class_name = "".join(word[0].upper() + word[1:] for word in words)
     taken = keyword.iskeyword(module) or module in sys.stdlib_module_names or module in sys.modules
-    if taken or hasattr(builtins, class_name) or class_name in _words_of_the_template():
+    taken = taken or hasattr(builtins, class_name) or (class_name != "MyEnv" and hasattr(my_env, class_name))
+    if taken:
         raise BadName(f"{name!r} has a meaning in Python or in eapo-gym already: try {module}_env.")
     return module, class_name
-
-
-def _words_of_the_template() -> set[str]:
-    return set(re.findall(r"\w+", _text_of("my_env.py"))) - {"MyEnv"}
 
 
 def _text_of(template: str) -> str:

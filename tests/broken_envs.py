@@ -527,6 +527,12 @@ class StepEncodesAction(Corridor):
         return super().step(action)
 
 
+@caught_by("bad-actions", "step() raised ActionError", "Catch it in step")
+class StepRefusesText(Corridor):
+    def step(self, action: str) -> tuple[Obs, float, bool, bool, Info]:
+        return super().step(self.parse_action(action) if isinstance(action, str) else action)
+
+
 @caught_by("bad-actions", "AttributeError", "TypeError", "step(None)")
 class StepTakesAnything(Corridor):
     def step(self, action: str) -> tuple[Obs, float, bool, bool, Info]:

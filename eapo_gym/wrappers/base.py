@@ -182,11 +182,8 @@ class AnsweringWrapper(AgentWrapper):
         return any(limit._elapsed_steps >= limit._max_episode_steps for limit in self._limits)
 
     def show(self, obs: Obs, info: Info) -> tuple[Obs, Info]:
-        """Remembers what is shown, without what concerns one step only, such as the notice of a layer inside."""
-        shown = dict(obs)
-        if "notice" in info:
-            shown["state"] = shown["state"].removesuffix(f"\n{info['notice']}")
-        self._seen = shown, {key: value for key, value in info.items() if key not in _OF_ONE_STEP}
+        """Remembers what is shown, in case that it has to be shown again."""
+        self._seen = dict(obs), dict(info)
         self._notice = ""
         return obs, info
 
@@ -201,7 +198,12 @@ class AnsweringWrapper(AgentWrapper):
         if self._seen is None:
             raise ResetNeeded("Cannot call env.step() before calling env.reset()")
         obs, info = copy.deepcopy(self._seen)
+        state = obs["state"]
+        if "notice" in info:  # of a layer further in, about an earlier step
+            state = state.removesuffix(f"\n{info['notice']}")
+        for key in _OF_ONE_STEP:
+            info.pop(key, None)
         room = max(0, self._max_state - len(notice) - 1)
-        obs["state"] = f"{obs['state'][:room]}\n{notice}"[: self._max_state]
+        obs["state"] = f"{state[:room]}\n{notice}"[: self._max_state]
         self._notice = info["notice"] = notice
         return obs, info

@@ -48,6 +48,9 @@ class Library(Protocol):
     def splits(self) -> list[str]: ...
     def tasks(self, split: str) -> list[str]: ...
     def load(self, split: str, task: str) -> Game: ...
+    def check(self, split: str, task: str) -> None:
+        """Raise `UnknownName` unless there is a game with this id."""
+
     def file(self, split: str, task: str) -> Path | None:
         """The file of a game, where it has one."""
 
@@ -83,7 +86,7 @@ class OfficialLibrary:
                 f"ALFWorld's official split {split!r} is not at {folder}: download it with '{DOWNLOAD}', or point "
                 f"{DATA_VARIABLE} at the folder that holds json_2.1.1. (source='embedded' needs no data.)"
             )
-        tasks = list(_official_tasks(folder))
+        tasks = list(_official_tasks(folder))  # a copy: the list is the caller's
         if len(tasks) != OFFICIAL_COUNTS[split]:
             raise MissingData(
                 f"ALFWorld's official split {split!r} has {OFFICIAL_COUNTS[split]} games, {folder} has {len(tasks)}: "
@@ -93,6 +96,9 @@ class OfficialLibrary:
 
     def file(self, split: str, task: str) -> Path:
         return self._root / split / task / GAME_FILE
+
+    def check(self, split: str, task: str) -> None:
+        _check_listed(self, split, task)
 
     def load(self, split: str, task: str) -> Game:
         return known_game(str(self.file(split, task)), lambda: Game.from_file(self.file(split, task)))
@@ -120,6 +126,9 @@ class FolderLibrary:
     def file(self, split: str, task: str) -> Path:
         return self._folder / task / GAME_FILE
 
+    def check(self, split: str, task: str) -> None:
+        _check_listed(self, split, task)
+
     def load(self, split: str, task: str) -> Game:
         return known_game(str(self.file(split, task)), lambda: Game.from_file(self.file(split, task)))
 
@@ -140,6 +149,12 @@ class EmbeddedLibrary:
             raise UnknownName.of("split (source='embedded')", split, self.splits(), hint)
         return embedded_tasks(split)
 
+    def check(self, split: str, task: str) -> None:
+        """Any game that the generator can make is one of this library, whether or not a split lists it."""
+        from eapo_gym.envs.alfworld.generator import embedded_game
+
+        embedded_game(task)
+
     def file(self, split: str, task: str) -> None:
         return None
 
@@ -149,21 +164,26 @@ class EmbeddedLibrary:
         return known_game(f"embedded:{task}", lambda: Game.compile(rulebook(), embedded_game(task).problem))
 
 
-def select(tasks: Sequence[str], games: object) -> list[str]:
+def _check_listed(library: Library, split: str, task: str) -> None:
+    tasks = library.tasks(split)
+    if task not in tasks:
+        raise UnknownName.of(f"task in games (split {split!r})", task, tasks)
+
+
+def select(library: Library, split: str, games: object) -> list[str]:
     """What `games=` leaves of a split: the first N, or those that are named."""
-    if games is None or isinstance(games, os.PathLike):
-        return list(tasks)
+    tasks = library.tasks(split)
+    if games is None or isinstance(games, os.PathLike | str):
+        return tasks
     if isinstance(games, bool):
         raise TypeError("games: expected a number, a list of task ids or a folder, got a bool")
     if isinstance(games, int):
         if not 1 <= games <= len(tasks):
             raise ValueError(f"games: expected a number from 1 to {len(tasks)} (the split has no more), got {games}")
-        return list(tasks[:games])
-    if isinstance(games, Sequence) and not isinstance(games, str) and games:
-        known = set(tasks)
+        return tasks[:games]
+    if isinstance(games, Sequence) and games:
         for task in games:
-            if task not in known:
-                raise UnknownName.of("task in games", task, tasks)
+            library.check(split, task)
         return list(games)
     raise TypeError(f"games: expected a number, a non-empty list of task ids, or a folder, got {games!r:.80}")
 
@@ -218,6 +238,12 @@ def _games_below(folder: Path) -> tuple[str, ...]:
         if GAME_FILE in names:
             found.append(os.path.relpath(where, folder))
     return tuple(sorted(found))
+
+
+def look_again() -> None:
+    """Forget which games were found in which folders, after folders have changed."""
+    _official_tasks.cache_clear()
+    _games_below.cache_clear()
 
 
 def _is_solvable(file: Path) -> bool:

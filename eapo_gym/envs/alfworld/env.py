@@ -48,9 +48,7 @@ class ALFWorldEnv(AgentEnv):
         self.library: Library = open_library(source, games)
         self.source = source
         self.split = self.library.splits()[0] if split is None else split
-        self._games = games
-        self._selected = select(self.library.tasks(self.split), None if source == "folder" else games)
-        self._known = frozenset(self._selected)
+        self._selected = select(self.library, self.split, games)
         self.observation_space = observation_space()
         self.action_space = AnyText(MAX_TEXT, examples=EXAMPLES)
         self.render_mode = render_mode
@@ -69,7 +67,7 @@ class ALFWorldEnv(AgentEnv):
 
     def tasks(self, split: str | None = None) -> list[str]:
         if split is None or split == self.split:
-            return self._selected
+            return list(self._selected)
         return self.library.tasks(split)
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Obs, Info]:

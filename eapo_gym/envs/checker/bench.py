@@ -24,7 +24,6 @@ from eapo_gym.envs.checker.seen import (
     called,
     moment,
     plain_attributes,
-    shown,
     trails_differ,
 )
 from eapo_gym.errors import ActionError
@@ -203,6 +202,15 @@ class Driver:
     def _raised(self, call: str, error: Exception) -> Finding:
         where = traceback.extract_tb(error.__traceback__)[-1]
         script = self.calls if self.script and self.script[-1] == call else f"{self.calls}; {call}"
+        if isinstance(error, ActionError) and call.startswith("step("):
+            return Finding(
+                "bad-actions",
+                "step() raised ActionError",
+                "an observation that says what was wrong, and the state as it was",
+                f"ActionError: {error!s:.300}",
+                "Catch it in step: a model writes all kinds of text, and none of it may end the run.",
+                (script,),
+            )
         return Finding(
             self.bench.check,
             f"{call.removeprefix('s = ').split('(')[0]}() raised {type(error).__name__}",

@@ -166,11 +166,9 @@ def check_fresh_start(bench: Bench) -> None:
     opening = bench.opening
     assert opening is not None, "check_api records it"
     for probe in bench.tries(min(3, bench.episodes)):
-        # A long episode, and a short one that is left in the middle after a command that is none.
+        # A long episode, and a short one that is left in the middle.
         bench.stack.play(bench.length(probe + 2), seed=bench.seed(probe + 1))
         bench.stack.play(2, seed=bench.seed(probe + 2))
-        if bench.nonsense is not None and not bench.stack.now.ended:
-            bench.stack.step(bench.nonsense)
         again = bench.stack.play(len(opening), seed=bench.seed(0), commands=opening.commands)
         found = bench.differ(opening, again)
         if found:

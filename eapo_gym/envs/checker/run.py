@@ -117,7 +117,7 @@ def run_checks(
                 bar.advance(row)
     # A fault that one check meets may be another's to report.
     failed = {finding.check for finding in bench.findings}
-    report.outcomes = [replace(o, status="failed") if o.name in failed else o for o in report.outcomes]
+    report.outcomes = [replace(o, status="failed", note="") if o.name in failed else o for o in report.outcomes]
     report.findings, report.steps, report.seconds = bench.findings, bench.budget.used, bench.budget.elapsed
     return report
 
@@ -136,7 +136,10 @@ def _run(check: Check, bench: Bench, report: Report, skip: Collection[str], chec
     try:
         check.run(bench)
     except Broken as broken_promise:
-        bench.file(broken_promise.finding)
+        finding = broken_promise.finding
+        bench.file(finding)
+        if finding.check != check.name:
+            return Outcome(check.name, check.promise, "skipped", note=f"{_WAITS} {finding.check}")
     except BudgetSpent:
         bench.cut = True
     except Skipped as reason:

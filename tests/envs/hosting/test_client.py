@@ -138,3 +138,9 @@ def test_another_protocol_is_refused(monkeypatch, tmp_path):
     monkeypatch.setattr(process, "TENANT", tmp_path / "tenant.py")
     with pytest.raises(HostingError, match="speaks protocol 99, this one speaks 1: use the same version"):
         HostedEnv(BARE)
+
+
+def test_another_version_of_the_suite_is_told(monkeypatch):
+    monkeypatch.setattr("eapo_gym.__version__", "99.0")
+    with pytest.warns(RuntimeWarning, match=r"runs on eapo-gym [\d.]+, this process on 99\.0"):
+        HostedEnv("tests.toys:Corridor").close()
