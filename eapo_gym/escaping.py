@@ -106,7 +106,8 @@ def _refer_to_lone_braces(text: str) -> str:
             lone.pop()
         else:
             lone.append(brace.start())
-    pieces, done = [], 0
+    pieces: list[str] = []
+    done = 0
     for at in lone:
         pieces += text[done:at], _REFERENCES[text[at]]
         done = at + 1

@@ -371,6 +371,18 @@ class ValidActionsRepeat(Corridor):
         return [*super().valid_actions(), "look"]
 
 
+@caught_by("valid-actions", "no list of texts", "tuple")
+class ValidActionsAreTuple(Corridor):
+    def valid_actions(self) -> Any:
+        return tuple(super().valid_actions())
+
+
+@caught_by("valid-actions", "no list of texts", "{'command': 'look'}")
+class ValidActionsAreObjects(Corridor):
+    def valid_actions(self) -> Any:
+        return [{"command": action} for action in super().valid_actions()]
+
+
 @caught_by("valid-actions", "parse_action refuses", "'Look around'")
 class ValidActionNotParsed(Corridor):
     def valid_actions(self) -> list[str]:
@@ -491,8 +503,6 @@ class InverseIsText(Corridor):
 @caught_by("parse-action", "KeyError", "ActionError")
 class ParseActionRaisesKeyError(Corridor):
     def parse_action(self, text: str) -> str:
-        if text == "xyzzy 0x7f":
-            return super().parse_action(text)
         return {command: command for command in COMMANDS}[text.strip()]
 
 
@@ -599,6 +609,13 @@ class SpaceLacksGoal(Corridor):
         return {"state": self._text}
 
 
+@caught_by("spaces", "action space is no text", "Discrete")
+class ActionsAreNumbers(Corridor):
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.action_space = spaces.Discrete(2)
+
+
 @caught_by("sample", "does not contain")
 class SampleOutside(Corridor):
     def __init__(self, **kwargs: Any) -> None:
@@ -636,6 +653,26 @@ class RewardIsNaN(Corridor):
     def step(self, action: str) -> tuple[Obs, float, bool, bool, Info]:
         obs, _, terminated, truncated, info = super().step(action)
         return obs, float("nan"), terminated, truncated, info
+
+
+@caught_by("api", "reward is no finite number", "None (NoneType)")
+class RewardIsNone(Corridor):
+    def step(self, action: str) -> Any:
+        obs, _, terminated, truncated, info = super().step(action)
+        return obs, None, terminated, truncated, info
+
+
+@caught_by("api", "there is no action_space", "AnyText")
+class NoActionSpace(Corridor):
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        del self.action_space
+
+
+@caught_by("api", "reset returns something else", "a tuple (dict, dict, int)")
+class ResetReturnsThree(Corridor):
+    def reset(self, **kwargs: Any) -> Any:
+        return *super().reset(**kwargs), 0
 
 
 @caught_by("api", "terminated is no bool")

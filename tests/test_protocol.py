@@ -219,6 +219,10 @@ class TestRender:
         assert (turn.think, turn.explore, turn.memory, turn.action) == (think, explore, memory, action)
         assert turn.format_ok == (memory is not None and action is not None)
 
+    def test_length_makes_no_difference(self) -> None:
+        turn = Turn("t", "e", "a long memory </memory> " * 10_000, '{"a": {}}', format_ok=True)
+        assert parse(render(turn)) == turn
+
     def test_ordinary_text_is_written_as_it_is(self) -> None:
         turn = Turn(think="Hm.", explore="Try < 3 & > 2.", memory="- a {key}", action='{"action_type": "wait"}')
         assert render(turn) == (

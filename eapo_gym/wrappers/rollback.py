@@ -20,11 +20,11 @@ RollbackMode = Literal["inverse", "restore"]
 
 @dataclass(frozen=True, slots=True)
 class _Change:
-    """A step that changed the state, and what takes it back."""
+    """A step that changed the state, and what takes it back: `ways` is None as long as nobody has asked."""
 
     before: str
     action: str
-    ways: tuple[str, ...]
+    ways: tuple[str, ...] | None
     snapshot: Any
 
 
@@ -33,7 +33,7 @@ class Rollback(AnsweringWrapper, gym.utils.RecordConstructorArgs):
 
     With `mode="inverse"` it is one ordinary step of the environment, the best of the actions that `inverse` named
     before the change was made: what an agent has outside of a simulation too. `mode="restore"` puts a snapshot back,
-    always holds, and is an oracle: `info["rollback_mode"]` says so with every step. It takes a snapshot before every
+    always holds, and is an oracle: `info["rollback_mode"]` says so with every step. It needs a snapshot before every
     change, which costs next to nothing for environments that copy, and seconds for those that save a device.
 
     Whether the state before was really reached is verified by its fingerprint; `info["rollback"]` has the outcome. A
@@ -52,6 +52,9 @@ class Rollback(AnsweringWrapper, gym.utils.RecordConstructorArgs):
         self.action_space = AnyText(
             getattr(env.action_space, "max_length", MAX_TEXT), examples=(*examples, COMMAND) if examples else ()
         )
+        # What undoes an action has to be asked in the state in which it is taken. Where a snapshot costs next to
+        # nothing, that state can be looked up should a rollback come; elsewhere the question is asked at every step.
+        self._ask_later = self.snapshot_kind == "copy"
         self._changes: list[_Change] = []
         self._fingerprint = ""
         self._snapshot: Any = None  # of the present state, where one was taken
@@ -105,19 +108,31 @@ class Rollback(AnsweringWrapper, gym.utils.RecordConstructorArgs):
     def _take(self, action: str) -> tuple[StepResult, _Change | None]:
         """Step the environment; the change that it made, if it made one."""
         before, snapshot = self._fingerprint, self._snapshot
-        ways = self.inner.inverse(action)
-        if self.mode == "restore" and snapshot is None:
+        if snapshot is None and (self._ask_later or self.mode == "restore"):
             snapshot = self.inner.snapshot()
+        ways = None if self._ask_later or self.mode == "restore" else tuple(self.inner.inverse(action))
         obs, reward, terminated, truncated, info = self.env.step(action)
         obs, info = self.show(obs, info)
         result = obs, float(reward), terminated, truncated, info
         if self._fingerprint == before:
             self._snapshot = snapshot
             return result, None
-        return result, _Change(before, action, tuple(ways), snapshot)
+        return result, _Change(before, action, ways, snapshot)
 
     def _way_back(self) -> bool:
-        return bool(self._changes) and (self.mode == "restore" or bool(self._changes[-1].ways))
+        return bool(self._changes) and (self.mode == "restore" or bool(self._ways()))
+
+    def _ways(self) -> tuple[str, ...]:
+        """The native actions that may take back the last change."""
+        change = self._changes[-1]
+        if change.ways is None:
+            bare: Any = self.unwrapped
+            here = bare.snapshot()
+            bare.restore(change.snapshot)
+            change = replace(change, ways=tuple(self.inner.inverse(change.action)))
+            bare.restore(here)
+            self._changes[-1] = change
+        return change.ways or ()
 
     def _roll_back(self) -> StepResult:
         if not self._changes:
@@ -127,13 +142,13 @@ class Rollback(AnsweringWrapper, gym.utils.RecordConstructorArgs):
         return self._put_back() if self.mode == "restore" else self._undo()
 
     def _undo(self) -> StepResult:
+        way, *others = self._ways()
         target = self._changes.pop()
-        way = target.ways[0]
         result, change = self._take(way)
         held = self._fingerprint == target.before
         if not held:
             # Still to be taken back, but not by the same action again.
-            self._changes.append(replace(target, ways=target.ways[1:]))
+            self._changes.append(replace(target, ways=tuple(others)))
             if change is not None:
                 self._changes.append(change)
         return self._report(result, way, held, target.before, None if held else "the state is not the one before")

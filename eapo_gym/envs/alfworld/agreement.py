@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
+from itertools import chain
 from random import Random
 from typing import Any
 
@@ -86,12 +87,14 @@ def random_command(commands: Sequence[str], rng: Random) -> str:
     return rng.choice(by_verb[rng.choice(sorted(by_verb))])
 
 
-def record(env: AgentEnv, task: str, plan: Sequence[str], steps: int, rng: Random) -> Transcript:
-    """Play a mixed walk, until it is over or won."""
+def record(
+    env: AgentEnv, task: str, plan: Sequence[str], steps: int, rng: Random, first: Sequence[str] = ()
+) -> Transcript:
+    """Play some commands as they are, then a mixed walk, until it is over or won."""
     observation, info = env.reset(options={"task": task})
     transcript = Transcript(task, observation["goal"])
     transcript.steps.append(_noted("", observation, 0.0, info, env))
-    for command in walk(plan, steps, rng):
+    for command in chain(first, walk(plan, steps, rng)):
         taken = random_command(transcript.steps[-1].commands, rng) if command is None else command
         observation, reward, terminated, _, info = env.step(taken)
         transcript.steps.append(_noted(taken, observation, float(reward), info, env))

@@ -7,12 +7,10 @@ row of steps, each of which looks facts up by what is bound and fills further sl
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from itertools import product
 from typing import TypeAlias
 
 from eapo_gym.envs.alfworld.facts import EQUAL, Facts, Pattern
 from eapo_gym.envs.alfworld.grammar import Literal, Placeholder
-from eapo_gym.errors import GameFileError
 
 Conjunction: TypeAlias = tuple[Literal, ...]
 Values: TypeAlias = "tuple[str | None, ...]"
@@ -74,13 +72,26 @@ class Step(Term):
         return found
 
 
+class Fill:
+    """Try everything of a type in a slot."""
+
+    __slots__ = ("_slot", "_type")
+
+    def __init__(self, slot: int, type_: str) -> None:
+        self._slot, self._type = slot, type_
+
+    def run(self, facts: Facts, values: Values, state: int) -> list[Values]:
+        before, after = values[: self._slot], values[self._slot + 1 :]
+        return [(*before, thing, *after) for thing in facts.of_type(self._type)]
+
+
 class Join:
     """A conjunction, planned for when the `given` variables are known.
 
     `starts` follows the static facts as far as they reach, once; `solutions` does the rest, for a state.
     """
 
-    __slots__ = ("_free", "_reads", "_solving", "_starting", "slots")
+    __slots__ = ("_reads", "_solving", "_starting", "slots")
 
     def __init__(
         self,
@@ -101,18 +112,22 @@ class Join:
             bound.update(variables_of(literal))
         changing = [literal for literal in waiting if literal.predicate in fluents]
         self._reads = [Term(literal, self.slots) for literal in changing]
-        self._solving = []
+        self._solving: list[Step | Fill] = []
         while waiting:
             literal = min(waiting, key=lambda one: _width(one, bound))
-            if not literal.positive and not bound.issuperset(variables_of(literal)):
-                raise GameFileError(
-                    f"PDDL: {literal.predicate} is negated over a variable that nothing binds; "
-                    "this engine does not play such games: use engine='textworld'"
-                )
+            if not literal.positive:
+                self._fill(variables_of(literal), bound)
             waiting.remove(literal)
             self._solving.append(Step(literal, self.slots, bound))
             bound.update(variables_of(literal))
-        self._free = [(self.slots.index(variable), variable[1]) for variable in parameters if variable not in bound]
+        self._fill(parameters, bound)
+
+    def _fill(self, variables: Sequence[Placeholder], bound: set[Placeholder]) -> None:
+        """What no fact binds may be anything of its type."""
+        for variable in variables:
+            if variable not in bound:
+                self._solving.append(Fill(self.slots.index(variable), variable[1]))
+                bound.add(variable)
 
     def padded(self, values: Values) -> Values:
         """Values of the first slots, with the others free."""
@@ -124,28 +139,18 @@ class Join:
 
     def solutions(self, facts: Facts, starts: list[Values], state: int) -> list[Values]:
         """All bindings of the parameters under which the conjunction holds."""
-        found = _run(self._solving, facts, starts, state)
-        if self._free and found:
-            things = [facts.of_type(type_) for _, type_ in self._free]
-            found = [self._filled(values, chosen) for values in found for chosen in product(*things)]
-        return found
+        return _run(self._solving, facts, starts, state)
 
     def reads(self, starts: Iterable[Values]) -> set[Pattern]:
         """The changeable facts on which the answer hangs."""
         return {term.ground(values) for values in starts for term in self._reads}
-
-    def _filled(self, values: Values, chosen: Sequence[str]) -> Values:
-        filled = list(values)
-        for (slot, _), thing in zip(self._free, chosen, strict=True):
-            filled[slot] = thing
-        return tuple(filled)
 
 
 def variables_of(literal: Literal) -> list[Placeholder]:
     return [arg for arg in literal.args if not isinstance(arg, str)]
 
 
-def _run(steps: Sequence[Step], facts: Facts, bindings: list[Values], state: int) -> list[Values]:
+def _run(steps: Sequence[Step | Fill], facts: Facts, bindings: list[Values], state: int) -> list[Values]:
     for step in steps:
         if not bindings:
             return []

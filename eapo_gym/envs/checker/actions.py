@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from eapo_gym.envs.checker.bench import Bench, Skipped
-from eapo_gym.envs.checker.seen import Moment, View, called, contrast, shown
+from eapo_gym.envs.checker.seen import Moment, View, called, contrast, said, shown
 from eapo_gym.errors import ActionError
 
 NASTY_TEXTS = (
@@ -69,11 +69,9 @@ def check_valid_actions(bench: Bench) -> None:
             return
 
 
-def _badly_listed(bench: Bench, valid: Any) -> bool:
+def _badly_listed(bench: Bench, valid: list[str]) -> bool:
     title = actual = ""
-    if not isinstance(valid, list) or not all(isinstance(action, str) for action in valid):
-        title, actual = "valid_actions() is no list of texts", shown(valid)
-    elif len(set(valid)) < len(valid):
+    if len(set(valid)) < len(valid):
         twice = next(action for action in valid if valid.count(action) > 1)
         title, actual = "valid_actions() lists an action twice", f"{shown(twice)} {valid.count(twice)} times"
     elif bad := [action for action in valid if not bench.core.core.action_space.contains(action)]:
@@ -264,7 +262,7 @@ def _parse_bad_texts(bench: Bench, texts: Any) -> None:
             bench.fail(
                 f"parse_action raises {type(error).__name__}",
                 expected="ActionError, which says what is wrong and shows a right command",
-                actual=f"{type(error).__name__}: {error!s:.200}",
+                actual=said(error),
                 fix="Catch it there and raise ActionError(message, example).",
                 script=(call,),
             )
@@ -315,7 +313,7 @@ def check_bad_actions(bench: Bench) -> None:
                 bench.fail(
                     f"step raises {type(error).__name__} for an action that is no text",
                     expected="TypeError, or an observation",
-                    actual=f"{type(error).__name__}: {error!s:.200}",
+                    actual=said(error),
                     fix="Begin step with: if not isinstance(action, str): raise TypeError(…).",
                     script=(f"{core.calls}; step({shown(value, 60)})",),
                 )

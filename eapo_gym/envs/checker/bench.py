@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 import gymnasium as gym
+from gymnasium import spaces
 
 from eapo_gym.envs.base import AgentEnv
 from eapo_gym.envs.branching import Branch, branch, resume
@@ -24,6 +25,8 @@ from eapo_gym.envs.checker.seen import (
     called,
     moment,
     plain_attributes,
+    said,
+    shown,
     trails_differ,
 )
 from eapo_gym.errors import ActionError
@@ -104,7 +107,7 @@ class Driver:
     def send(self, action: Any, call: str) -> Moment:
         """Step with an action as it is."""
         result = self._call(call, self.env.step, action)
-        self._file(step_faults(call, result), stop=not (isinstance(result, tuple) and len(result) == 5))
+        self._file(step_faults(call, result), stop=True)
         obs, reward, terminated, truncated, info = result
         return self._look(call, (obs, info), reward, terminated, truncated)
 
@@ -128,14 +131,24 @@ class Driver:
         text: str = self.ask("fingerprint")
         return text
 
-    def valid_actions(self) -> list[str] | None:
-        actions: list[str] | None = self.ask("valid_actions")
-        return actions
+    def valid_actions(self, of: Any = None) -> list[str] | None:
+        actions: list[str] | None = self.ask("valid_actions", of=of)
+        if actions is None or (isinstance(actions, list) and all(isinstance(action, str) for action in actions)):
+            return actions
+        raise Broken(
+            Finding(
+                "valid-actions",
+                "valid_actions() is no list of texts",
+                "a list of str, or None where they cannot be listed",
+                f"{shown(actions)} ({type(actions).__name__})",
+                "List commands exactly as step takes them.",
+                (f"{self.calls}; valid_actions()",),
+            )
+        )
 
     def choices(self) -> list[str] | None:
         """What can be done here, the commands that wrappers add included."""
-        actions: list[str] | None = self.ask("valid_actions", of=self.outer)
-        return actions
+        return self.valid_actions(of=self.outer)
 
     def inverse(self, command: str) -> list[str]:
         actions: list[str] = self.ask("inverse", command)
@@ -202,21 +215,16 @@ class Driver:
     def _raised(self, call: str, error: Exception) -> Finding:
         where = traceback.extract_tb(error.__traceback__)[-1]
         script = self.calls if self.script and self.script[-1] == call else f"{self.calls}; {call}"
+        check, expected, fix = self.bench.check, "an answer: no call of the contract may fail here", "Handle this case."
         if isinstance(error, ActionError) and call.startswith("step("):
-            return Finding(
-                "bad-actions",
-                "step() raised ActionError",
-                "an observation that says what was wrong, and the state as it was",
-                f"ActionError: {error!s:.300}",
-                "Catch it in step: a model writes all kinds of text, and none of it may end the run.",
-                (script,),
-            )
+            check, expected = "bad-actions", "an observation that says what was wrong, and the state as it was"
+            fix = "Catch it in step: a model writes all kinds of text, and none of it may end the run."
         return Finding(
-            self.bench.check,
-            f"{call.removeprefix('s = ').split('(')[0]}() raised {type(error).__name__}",
-            "an answer: no call of the contract may fail here",
-            f"{type(error).__name__}: {error!s:.300}\nin {where.filename}, line {where.lineno}: {where.line}",
-            "Handle this case where it is raised.",
+            check,
+            f"{call.split(' = ')[-1].split('(')[0]}() raised {type(error).__name__}",
+            expected,
+            f"{said(error)}\nin {where.filename}, line {where.lineno}: {where.line}",
+            fix,
             (script,),
         )
 
@@ -274,7 +282,8 @@ class Bench:
         self.check, self.probes, self.planned, self.cut, self.note = check, 0, 0, False, ""
         self.rng = random.Random(f"{self._rng_seed}/{check}")
         self._used: Counter[str] = Counter()
-        self.core.core.action_space.seed(self.rng.randrange(2**31))
+        if isinstance(getattr(self.core.core, "action_space", None), spaces.Space):
+            self.core.core.action_space.seed(self.rng.randrange(2**31))
         self.budget.share(checks_left)
 
     def tries(self, planned: int) -> Iterator[int]:
@@ -322,8 +331,15 @@ class Bench:
     def nonsense(self) -> str | None:
         """A text that is no command here, or None in an environment that takes every text."""
         if self._nonsense is None:
-            self._nonsense = next((text for text in NONSENSE if self.core.parse(text) is None), None)
+            self._nonsense = next((text for text in NONSENSE if self._refused(text)), None)
         return self._nonsense
+
+    def _refused(self, text: str) -> bool:
+        try:
+            self.core.core.parse_action(text)
+        except Exception:  # whether it is the right one is for the check of parse_action to say
+            return True
+        return False
 
     def fail(self, title: str, *, expected: str, actual: str, fix: str, script: Sequence[str], check: str = "") -> None:
         """File a finding of the check that runs (or of the one named)."""

@@ -14,6 +14,7 @@ from gymnasium.utils import RecordConstructorArgs
 
 from eapo_gym.envs.base import AgentEnv
 from eapo_gym.envs.checker.bench import Bench, Driver, Skipped
+from eapo_gym.envs.checker.seen import said
 from eapo_gym.envs.hosting import HostedEnv, codec
 from eapo_gym.envs.hosting.tenant import load
 
@@ -84,7 +85,7 @@ def check_other_process(bench: Bench) -> None:
         bench.fail(
             "another process cannot build the environment",
             expected="an environment like this one",
-            actual=f"{type(error).__name__}: {error!s:.500}",
+            actual=said(error),
             fix="Let its module be imported, and its maker called, without anything that only this process has.",
             script=(),
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from eapo_gym.envs.checker.bench import Bench
-from eapo_gym.envs.checker.seen import Divergence, called, shown
+from eapo_gym.envs.checker.seen import Divergence, called, said, shown
 from eapo_gym.errors import UnknownName
 
 
@@ -71,7 +71,7 @@ def check_task_option(bench: Bench) -> None:
         except UnknownName:
             return
         except Exception as error:  # any other error is what this probe is after
-            actual = f"{type(error).__name__}: {error!s:.200}"
+            actual = said(error)
         bench.fail(
             "an unknown task is not refused clearly",
             expected="UnknownName, which says which tasks there are",

@@ -12,45 +12,45 @@ from eapo_gym.envs.checker.seen import shown
 
 
 def check_spaces(bench: Bench) -> None:
-    space = bench.stack.env.observation_space
-    hint = "Declare observation_space = eapo_gym.schema.observation_space(…)."
+    env = bench.stack.env
     for _ in bench.tries(1):
-        if not isinstance(space, spaces.Dict):
-            bench.fail(
-                "the observation space is no Dict",
-                expected="spaces.Dict with at least 'goal' and 'state'",
-                actual=shown(space),
-                fix=hint,
-                script=(),
-            )
-        else:
-            for key in ("goal", "state", "elements"):
-                part = space.spaces.get(key)
-                if not isinstance(part, spaces.Text) and (part is not None or key != "elements"):
-                    bench.fail(
-                        f"the observation space has no text {key!r}",
-                        expected=f"{key!r}: AnyText(…)",
-                        actual=f"{key!r}: {part}",
-                        fix=hint,
-                        script=(),
-                    )
-            screen = space.spaces.get("screenshot")
-            if screen is not None and not _is_image_space(screen):
-                bench.fail(
-                    "the screenshot is no image",
-                    expected="'screenshot': Box(0, 255, (height, width, 3), uint8)",
-                    actual=shown(screen),
-                    fix="Declare observation_space = eapo_gym.schema.observation_space(screenshot=(height, width)).",
-                    script=(),
-                )
-        if not isinstance(bench.stack.env.action_space, spaces.Text):
-            bench.fail(
-                "the action space is no text",
-                expected="spaces.Text: an action is one command, as text",
-                actual=shown(bench.stack.env.action_space),
-                fix="Declare action_space = eapo_gym.AnyText(examples=(…)), with a few commands as examples.",
-                script=(),
-            )
+        for name in ("observation_space", "action_space"):
+            space = getattr(env, name, None)
+            if not isinstance(space, spaces.Space):
+                # Without spaces nothing else can be tried.
+                _file_space(bench, f"there is no {name}", "a gymnasium space", space, _HINTS[name], check="api")
+                return
+        _check_observation_space(bench, env.observation_space)
+        if not isinstance(env.action_space, spaces.Text):
+            expected = "spaces.Text: an action is one command, as text"
+            _file_space(bench, "the action space is no text", expected, env.action_space, _HINTS["action_space"])
+
+
+_HINTS = {
+    "observation_space": "Declare observation_space = eapo_gym.schema.observation_space(…).",
+    "action_space": "Declare action_space = eapo_gym.AnyText(examples=(…)), with a few commands as examples.",
+}
+
+
+def _check_observation_space(bench: Bench, space: spaces.Space[Any]) -> None:
+    hint = _HINTS["observation_space"]
+    if not isinstance(space, spaces.Dict):
+        expected = "spaces.Dict with at least 'goal' and 'state'"
+        _file_space(bench, "the observation space is no Dict", expected, space, hint)
+        return
+    for key in ("goal", "state", "elements"):
+        part = space.spaces.get(key)
+        if not isinstance(part, spaces.Text) and (part is not None or key != "elements"):
+            _file_space(bench, f"the observation space has no text {key!r}", f"{key!r}: AnyText(…)", part, hint)
+    screen = space.spaces.get("screenshot")
+    if screen is not None and not _is_image_space(screen):
+        hint = "Declare observation_space = eapo_gym.schema.observation_space(screenshot=(height, width))."
+        expected = "'screenshot': Box(0, 255, (height, width, 3), uint8)"
+        _file_space(bench, "the screenshot is no image", expected, screen, hint)
+
+
+def _file_space(bench: Bench, title: str, expected: str, space: Any, fix: str, check: str = "") -> None:
+    bench.fail(title, expected=expected, actual=shown(space), fix=fix, script=(), check=check)
 
 
 def _is_image_space(space: spaces.Space[Any]) -> bool:
@@ -106,7 +106,7 @@ def check_info(bench: Bench) -> None:
 def check_sample(bench: Bench) -> None:
     space = bench.stack.env.action_space
     for probe in bench.tries(6):
-        action = space.sample()
+        action = bench.stack.ask("sample", of=space)
         if not isinstance(action, str) or not space.contains(action):
             bench.fail(
                 "action_space.sample() gives what the space does not contain",

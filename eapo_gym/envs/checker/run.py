@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Collection, Mapping, Sequence
-from contextlib import nullcontext
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import gymnasium as gym
 from gymnasium import spaces
@@ -19,9 +18,6 @@ from eapo_gym.envs.checker.elsewhere import Maker
 from eapo_gym.envs.checker.report import Outcome, Report
 from eapo_gym.errors import ContractError, UnknownName
 from eapo_gym.schema import Turn
-
-if TYPE_CHECKING:
-    from rich.progress import Progress
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,14 +103,8 @@ def run_checks(
         rng_seed=rng_seed,
     )
     report = Report(_name(env, core))
-    with _bar() if progress else nullcontext() as bar:
-        row = bar.add_task("", total=len(CHECKS)) if bar else None
-        for number, check in enumerate(CHECKS):
-            if bar and row is not None:
-                bar.update(row, description=check.name)
-            report.outcomes.append(_run(check, bench, report, skip, len(CHECKS) - number))
-            if bar and row is not None:
-                bar.advance(row)
+    for number, check in enumerate(_with_progress(CHECKS) if progress else CHECKS):
+        report.outcomes.append(_run(check, bench, report, skip, len(CHECKS) - number))
     # A fault that one check meets may be another's to report.
     failed = {finding.check for finding in bench.findings}
     report.outcomes = [replace(o, status="failed", note="") if o.name in failed else o for o in report.outcomes]
@@ -153,7 +143,7 @@ _WAITS = "waits for"
 
 def _answers_to_responses(env: gym.Env[Any, Any]) -> bool:
     """Whether the action is a model's whole response: then the observation has the sections it threads on."""
-    space = env.observation_space
+    space = getattr(env, "observation_space", None)
     return isinstance(space, spaces.Dict) and {"explore", "memory"} <= space.spaces.keys()
 
 
@@ -169,8 +159,14 @@ def _name(env: gym.Env[Any, Any], core: AgentEnv) -> str:
     return core.spec.id if core.spec is not None else type(core).__name__
 
 
-def _bar() -> Progress:
+def _with_progress(checks: Sequence[Check]) -> Iterator[Check]:
+    """The checks, one after the other, with a bar that says which one runs."""
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
     columns = (TextColumn("{task.description:<18}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    return Progress(*columns, transient=True)
+    with Progress(*columns, transient=True) as bar:
+        row = bar.add_task("", total=len(checks))
+        for check in checks:
+            bar.update(row, description=check.name)
+            yield check
+            bar.advance(row)

@@ -160,6 +160,12 @@ def shown(value: Any, limit: int = 300) -> str:
     return text if len(text) <= limit else f"{text[:limit]}…"
 
 
+def said(error: Exception) -> str:
+    """An exception in one line that any terminal can show."""
+    message = str(error).encode("utf-8", "backslashreplace").decode("utf-8")
+    return f"{type(error).__name__}: {message:.300}"
+
+
 def contrast(expected: Any, actual: Any) -> tuple[str, str]:
     """Both values, cut to the place where they begin to differ if they are long texts."""
     if isinstance(expected, tuple | list) and isinstance(actual, tuple | list):

@@ -108,7 +108,7 @@ class Puzzle:
         """
         filled = {receptacle for _, receptacle in self.start.placed}
         useful = filled | self._treaters | set(self._targets)
-        useful |= {receptacle for receptacle, thing in self._accepts if thing == self.start.held}
+        pass
         rooms: dict[str, list[str]] = defaultdict(list)
         for receptacle, location in sorted(self._location.items()):
             if receptacle in useful:
@@ -125,7 +125,7 @@ class Puzzle:
         return (
             receptacle in self._targets,
             receptacle in self._treaters,
-            True,
+            self._closed(receptacle, self.start.opened),
             (receptacle, thing) in self._accepts,
             (receptacle, self.start.held) in self._accepts,
         )
