@@ -21,7 +21,7 @@ RollbackMode = Literal["inverse", "restore"]
 
 
 def register_envs() -> None:
-    """Register the ids. Gymnasium calls it by itself (entry point `gymnasium.envs`); twice does no harm."""
+    """Register the ids; importing eapo_gym does it, and twice does no harm."""
     if ALFWORLD not in gym.registry:
         gym.register(
             ALFWORLD,

@@ -22,8 +22,8 @@ def test_importing_is_light():
     assert subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout == "[]\n"
 
 
-def test_gymnasium_finds_the_id_by_itself():
-    program = "import gymnasium as gym; print(gym.make('eapo/ALFWorld-v0', games=1).spec.id)"
+def test_gymnasium_imports_us_for_an_id_that_names_us():
+    program = "import gymnasium as gym; print(gym.make('eapo_gym:eapo/ALFWorld-v0', games=1).spec.id)"
     ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert ran.stdout.strip() == ID
 

@@ -51,9 +51,8 @@ def find_spec(target: str) -> Any:
         name = env_id.removeprefix(NAMESPACE)
         if target.lower() in (env_id.lower(), name.lower(), re.sub(r"-v\d+$", "", name).lower()):
             return gym.registry[env_id]
-    raise UnknownName.of(
-        "environment", target, registered_ids(), "An environment of your own is 'module:Class' or '/folder/file.py:Class'."
-    )
+    hint = "An environment of your own is 'module:Class' or '/folder/file.py:Class'."
+    raise UnknownName.of("environment", target, registered_ids(), hint)
 
 
 def load_class(target: str) -> Callable[..., Any]:

@@ -3,7 +3,7 @@
 Three things can happen to an episode besides `reset` and `step`, and they differ in what they move:
 
 * `restore` moves the environment alone: what the wrappers remember goes on;
-* a rollback (`Rollback`) is a step of the agent, and so does the same and counts as one;
+* a rollback (`Rollback`) is a step of the agent that moves the environment back: it does as `restore` does, and counts;
 * `resume` moves the whole stack, as if what came in between had never been.
 """
 

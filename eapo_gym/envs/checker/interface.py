@@ -18,12 +18,12 @@ def check_spaces(bench: Bench) -> None:
             space = getattr(env, name, None)
             if not isinstance(space, spaces.Space):
                 # Without spaces nothing else can be tried.
-                _file_space(bench, f"there is no {name}", "a gymnasium space", space, _HINTS[name], check="api")
+                _file_space(bench, name, f"there is no {name}", "a gymnasium space", space, check="api")
                 return
         _check_observation_space(bench, env.observation_space)
         if not isinstance(env.action_space, spaces.Text):
             expected = "spaces.Text: an action is one command, as text"
-            _file_space(bench, "the action space is no text", expected, env.action_space, _HINTS["action_space"])
+            _file_space(bench, "action_space", "the action space is no text", expected, env.action_space)
 
 
 _HINTS = {
@@ -33,24 +33,24 @@ _HINTS = {
 
 
 def _check_observation_space(bench: Bench, space: spaces.Space[Any]) -> None:
-    hint = _HINTS["observation_space"]
+    name = "observation_space"
     if not isinstance(space, spaces.Dict):
         expected = "spaces.Dict with at least 'goal' and 'state'"
-        _file_space(bench, "the observation space is no Dict", expected, space, hint)
+        _file_space(bench, name, "the observation space is no Dict", expected, space)
         return
     for key in ("goal", "state", "elements"):
         part = space.spaces.get(key)
         if not isinstance(part, spaces.Text) and (part is not None or key != "elements"):
-            _file_space(bench, f"the observation space has no text {key!r}", f"{key!r}: AnyText(…)", part, hint)
+            _file_space(bench, name, f"the observation space has no text {key!r}", f"{key!r}: AnyText(…)", part)
     screen = space.spaces.get("screenshot")
     if screen is not None and not _is_image_space(screen):
-        hint = "Declare observation_space = eapo_gym.schema.observation_space(screenshot=(height, width))."
-        expected = "'screenshot': Box(0, 255, (height, width, 3), uint8)"
-        _file_space(bench, "the screenshot is no image", expected, screen, hint)
+        expected = "'screenshot': Box(0, 255, (height, width, 3), uint8), as screenshot=(height, width) makes it"
+        _file_space(bench, name, "the screenshot is no image", expected, screen)
 
 
-def _file_space(bench: Bench, title: str, expected: str, space: Any, fix: str, check: str = "") -> None:
-    bench.fail(title, expected=expected, actual=shown(space), fix=fix, script=(), check=check)
+def _file_space(bench: Bench, name: str, title: str, expected: str, space: Any, check: str = "") -> None:
+    script = (f"env.{name}",)
+    bench.fail(title, expected=expected, actual=shown(space), fix=_HINTS[name], script=script, check=check)
 
 
 def _is_image_space(space: spaces.Space[Any]) -> bool:

@@ -81,7 +81,7 @@ def rooms(draw: st.DrawFn) -> Room:
     return Room(furniture, task, "mug", goal, also)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(rooms(), st.lists(st.tuples(st.sampled_from(["go", "open", "take", "move"]), st.integers(0, 50)), max_size=8))
 def test_no_plan_is_shorter_from_any_state(room: Room, walk: list[tuple[str, int]]) -> None:
     game = room.game()
@@ -161,12 +161,13 @@ def test_a_full_hand_is_emptied_where_that_is_possible() -> None:
     assert plan(game, state)[:3] == ["go to drawer 1", "open drawer 1", "move pen 1 to drawer 1"]
 
 
-def test_where_the_agent_stands_is_as_good_as_anywhere() -> None:
+@pytest.mark.parametrize("desk", ["desk 1", "desk 2"])
+def test_where_the_agent_stands_is_as_good_as_anywhere(desk: str) -> None:
     game = Room([Furniture("desk 1"), Furniture("desk 2"), Furniture("shelf 1", ["mug 1"])]).game()
     state = game.start()
-    for command in ("go to shelf 1", "take mug 1 from shelf 1", "go to desk 2"):
+    for command in ("go to shelf 1", "take mug 1 from shelf 1", f"go to {desk}"):
         state, _, _ = game.step(state, command)
-    assert plan(game, state) == ["move mug 1 to desk 2"]
+    assert plan(game, state) == [f"move mug 1 to {desk}"]
 
 
 def test_says_so_where_there_is_no_way() -> None:

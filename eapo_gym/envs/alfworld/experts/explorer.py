@@ -136,10 +136,10 @@ class _Deliberation:
         return self._approach(target, where) or _Choice(f"move {carrying} to {target}", f"{where}: I put it there.")
 
     def _target(self) -> str | None:
-        """The receptacle to bring things to: where most of them are, or where it takes the least to put them."""
-        things = [place for thing, place in self.memory.found if kind(thing) == self.goal.object]
+        """The receptacle to bring things to: where some are that count, or where it takes the least to put them."""
+        there = [place for thing, place in self.memory.found if kind(thing) == self.goal.object and self.goal.count > 1]
         targets = [place for place in self._known() if kind(place) == self.goal.receptacle]
-        return min(targets, key=lambda place: (-things.count(place), *self._effort(place)), default=None)
+        return min(targets, key=lambda place: (-there.count(place), *self._effort(place)), default=None)
 
     def _put_down(self, carrying: str) -> _Choice:
         places = sorted(self._known(), key=lambda place: (-chance(kind(carrying), kind(place)), *self._effort(place)))

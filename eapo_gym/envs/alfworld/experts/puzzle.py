@@ -108,7 +108,7 @@ class Puzzle:
         """
         filled = {receptacle for _, receptacle in self.start.placed}
         useful = filled | self._treaters | set(self._targets)
-        pass
+        useful |= {receptacle for receptacle, thing in self._accepts if thing == self.start.held}
         rooms: dict[str, list[str]] = defaultdict(list)
         for receptacle, location in sorted(self._location.items()):
             if receptacle in useful:

@@ -1,0 +1,172 @@
+"""The commands and their options. What a command needs is imported when it runs, so that `--help` is quick."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from gymnasium.error import Error as GymnasiumError
+from typer.core import TyperGroup
+
+from eapo_gym.errors import EapoError
+
+MISUSE = 2
+"""Exit status where something was asked for that cannot be; 1 is an answer that is no."""
+
+
+class _Door(TyperGroup):
+    """Where every error that was raised on purpose becomes one sentence."""
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except (EapoError, GymnasiumError, OSError) as error:
+            if ctx.params.get("debug"):
+                raise
+            print(f"eapo-gym: {error}", file=sys.stderr)
+            raise typer.Exit(MISUSE) from None
+
+
+app = typer.Typer(
+    cls=_Door,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+    context_settings={"help_option_names": ["-h", "--help"]},
+    help="Environments for LLM agents that learn when to explore.",
+)
+data = typer.Typer(no_args_is_help=True, help="Bring an environment's data, and verify it.")
+app.add_typer(data, name="data")
+
+Kwargs = Annotated[
+    list[str] | None,
+    typer.Option("--kwargs", metavar="KEY=VALUE", help="An argument of the environment; repeat for more."),
+]
+_TARGET = "A registered id (eapo/ALFWorld-v0, or alfworld), module:Class, or /folder/file.py:Class."
+
+
+@app.callback(invoke_without_command=True)
+def _options(
+    ctx: typer.Context,
+    debug: Annotated[bool, typer.Option("--debug", help="Show where an error came from.")] = False,
+    version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
+) -> None:
+    if version:
+        import eapo_gym
+
+        print(f"eapo-gym {eapo_gym.__version__}")
+        raise typer.Exit
+
+
+@app.command()
+def envs(
+    as_json: Annotated[bool, typer.Option("--json", help="As JSON, for programs.")] = False,
+) -> None:
+    """What can be played here, what is missing, and the command that brings it."""
+    from eapo_gym.cli.listing import list_envs
+
+    list_envs(as_json)
+
+
+@app.command()
+def play(
+    env: Annotated[str, typer.Argument(metavar="ENV", help=_TARGET)],
+    split: Annotated[str | None, typer.Option(help="A split of the source.")] = None,
+    source: Annotated[
+        str | None, typer.Option(help="embedded (generated tasks) or official (the benchmark's).")
+    ] = None,
+    engine: Annotated[str | None, typer.Option(help="ALFWorld: native or textworld.")] = None,
+    task: Annotated[str | None, typer.Option(help="The id of a task; else one is drawn.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Draws the same task again.")] = None,
+    rollback: Annotated[str, typer.Option(help="inverse, or restore: always possible, and an oracle.")] = "inverse",
+    kwargs: Kwargs = None,
+) -> None:
+    """Play an environment yourself: in the terminal, or from commands on the standard input."""
+    from eapo_gym.cli.playing import play as play_
+    from eapo_gym.cli.targets import parse_kwargs
+
+    given = {"split": split, "source": source, "engine": engine}
+    chosen = {name: value for name, value in given.items() if value is not None}
+    play_(env, {**chosen, **parse_kwargs(kwargs or [])}, rollback=rollback, task=task, seed=seed)
+
+
+@app.command()
+def check(
+    env: Annotated[str, typer.Argument(metavar="ENV", help=_TARGET)],
+    kwargs: Kwargs = None,
+    budget: Annotated[float, typer.Option(help="Seconds that the checks may take.", min=1)] = 90.0,
+    skip: Annotated[list[str] | None, typer.Option(help="A check to leave out; repeat for more.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="As JSON, for programs.")] = False,
+) -> None:
+    """Try every promise of the contract on an environment; exit status 1 if one is broken."""
+    from eapo_gym.cli.checking import check as check_
+    from eapo_gym.cli.targets import parse_kwargs
+
+    if not check_(env, parse_kwargs(kwargs or []), budget=budget, skip=skip or [], as_json=as_json):
+        raise typer.Exit(1)
+
+
+@app.command()
+def new_env(
+    name: Annotated[str, typer.Argument(help="As in tea_shop or TeaShop.")],
+    into: Annotated[Path, typer.Option(help="The folder to write to.", file_okay=False)] = Path(),
+) -> None:
+    """Write an environment that works, with its test, to begin from."""
+    from eapo_gym.cli.scaffolding import write_env
+
+    write_env(name, into)
+
+
+@app.command()
+def demo(
+    episodes: Annotated[int, typer.Option(help="Games that each agent plays.", min=1)] = 100,
+    out: Annotated[Path, typer.Option(help="The folder for the results and the page.", file_okay=False)] = Path(
+        "demo-out"
+    ),
+    seed: Annotated[int, typer.Option(help="For the agents that draw.", min=0)] = 0,
+) -> None:
+    """Let four agents play ALFWorld's embedded games, and show what comes of it."""
+    from eapo_gym.cli.demo import demo as demo_
+
+    demo_(episodes, out, seed)
+
+
+@data.command("alfworld")
+def data_alfworld(
+    into: Annotated[
+        Path | None,
+        typer.Option(
+            help="The folder for the data; by default $ALFWORLD_DATA, else ~/.cache/alfworld.", file_okay=False
+        ),
+    ] = None,
+    python: Annotated[
+        str | None, typer.Option(help="An interpreter that has the alfworld package, whose download command to run.")
+    ] = None,
+    origin: Annotated[
+        Path | None, typer.Option("--from", help="An archive to unpack, or a folder to link to, instead of a download.")
+    ] = None,
+    verify: Annotated[bool, typer.Option("--verify", help="Only verify what is there.")] = False,
+    with_detector: Annotated[
+        bool, typer.Option("--with-detector", help="Also fetch the Mask R-CNN of ALFWorld's visual environment.")
+    ] = False,
+    generate: Annotated[
+        int | None, typer.Option(metavar="N", help="Write N generated games into --into instead.", min=1)
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Of the first generated game; the next ones count on.", min=0)] = 0,
+    difficulty: Annotated[str, typer.Option(help="Of generated games: easy, benchmark, default or hard.")] = "default",
+) -> None:
+    """Bring ALFWorld's official games with the official download command, and verify every one of them.
+
+    Broken off, it goes on where it stopped; what is complete is not fetched again. Exit status 1 if a game is broken or
+    a split incomplete (with --from, a split that is not there is only reported).
+    """
+    from eapo_gym.cli.data import alfworld
+
+    if generate is not None:
+        if into is None:
+            raise typer.BadParameter("--generate needs --into, the folder to write the games to.")
+        alfworld.write_generated(generate, into, seed=seed, difficulty=difficulty)
+    elif not alfworld.get_data(into, origin=origin, python=python, verify_only=verify, detector=with_detector):
+        raise typer.Exit(1)

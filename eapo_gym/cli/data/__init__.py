@@ -1,0 +1,1 @@
+"""`eapo-gym data …`: brings an environment's data, one module for each environment."""
