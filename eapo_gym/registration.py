@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import gymnasium as gym
 
 from eapo_gym.envs.base import AgentEnv
 from eapo_gym.errors import UnknownName
+
+if TYPE_CHECKING:
+    from eapo_gym.wrappers import RollbackMode, Schema
 
 ALFWORLD = "eapo/ALFWorld-v0"
 ALFWORLD_STEPS = 100
@@ -16,8 +19,6 @@ ALFWORLD_STEPS = 100
 
 ENGINES = ("native", "textworld")
 
-Schema = Literal["explore", "native"]
-RollbackMode = Literal["inverse", "restore"]
 
 
 def register_envs() -> None:
