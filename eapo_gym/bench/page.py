@@ -90,7 +90,7 @@ def _facts(episode: Episode) -> str:
         if said.get(name) not in (None, "")
     ]
     if trajectory.source == "embedded":
-        facts.append("<span>a generated task, not one of the benchmark’s</span>")
+        facts.append("<span>generated, not the benchmark’s</span>")
     return "".join(facts)
 
 
@@ -106,12 +106,16 @@ def _tiles(episode: Episode) -> str:
             f"{trajectory.exploration_degree(self_loops=False):.2f} without self-loops",
         ),
         ("Invalid actions", str(episode.invalid), f"{100 * episode.invalid / len(episode):.0f} % of the steps"),
-        ("Rollbacks", str(episode.rollbacks), f"{episode.rollbacks_held} reached the state before"),
+        ("Rollbacks", str(episode.rollbacks), _rollbacks(episode)),
     ]
     return "\n".join(
         f'<div><dt class="label">{name}</dt><dd>{value}<small>{_text(note)}</small></dd></div>'
         for name, value, note in tiles
     )
+
+
+def _rollbacks(episode: Episode) -> str:
+    return f"{episode.rollbacks_held} reached the state before" if episode.rollbacks else "none was tried"
 
 
 def _outcome(episode: Episode) -> tuple[str, str, str]:

@@ -37,7 +37,7 @@ class Share:
         if not self.n:
             return "–"
         low, high = self.interval
-        return f"{100 * self.rate:.1f} % ({100 * low:.1f} – {100 * high:.1f})"
+        return f"{100 * self.rate:.1f} % ({100 * low:.1f}–{100 * high:.1f})"
 
 
 def wilson(successes: int, n: int, confidence: float = CONFIDENCE) -> tuple[float, float]:

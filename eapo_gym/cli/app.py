@@ -159,8 +159,9 @@ def data_alfworld(
 ) -> None:
     """Bring ALFWorld's official games with the official download command, and verify every one of them.
 
-    Broken off, it goes on where it stopped; what is complete is not fetched again. Exit status 1 if a game is broken or
-    a split incomplete (with --from, a split that is not there is only reported).
+    Broken off, it goes on where it stopped; what is complete is not fetched again.
+
+    Exit status 1 if a game is broken or a split incomplete; with --from, a split that is not there is only reported.
     """
     from eapo_gym.cli.data import alfworld
 

@@ -23,6 +23,9 @@ from eapo_gym.schema import Turn
 
 PAGE_OF = "explorer"
 
+_GOOD_READ = 25
+"""Steps."""
+
 
 def demo(episodes: int, out: Path, seed: int) -> None:
     """Play, print a table, and write `results.json` and `episode.html` into `out`."""
@@ -78,7 +81,7 @@ def _turn(decision: Decision) -> Turn:
 AGENTS: dict[str, MakePolicy] = {
     "oracle": _oracle,
     "explorer": _explorer,
-    "explorer without memory": _forgetful,
+    "explorer, no memory": _forgetful,
     "random": _random,
 }
 
@@ -87,10 +90,11 @@ AGENTS: dict[str, MakePolicy] = {
 
 
 def interesting(episodes: Sequence[Episode]) -> Episode:
-    """A solved episode that had to search: the one that came back to most states; the longest of those."""
+    """A solved episode that came back to states, or else had to search: long enough for that, short enough to read."""
 
     def interest(episode: Episode) -> tuple[bool, float, int]:
-        return episode.success, episode.trajectory.exploration_degree(self_loops=False), len(episode)
+        degree = episode.trajectory.exploration_degree(self_loops=False)
+        return episode.success, degree, -abs(len(episode) - _GOOD_READ)
 
     return max(episodes, key=interest)
 
@@ -113,14 +117,15 @@ def _results(summaries: Sequence[Summary], played: dict[str, list[Episode]], see
 
 
 def _print(summaries: Sequence[Summary], games: int, results: Path, page: Path, shown: Episode) -> None:
+    from rich.box import SIMPLE_HEAD
     from rich.table import Table
 
-    table = Table(title=f"{ALFWORLD}: the same {games} embedded games for every agent", title_style="bold")
+    title = f"{ALFWORLD}: the same {games} embedded games for every agent"
+    table = Table(title=title, title_style="bold", title_justify="left", box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
     table.add_column("agent", no_wrap=True)
-    for title in ("success (95 % interval)", "steps", "steps if solved", "exploration degree", "without self-loops"):
-        table.add_column(title, justify="right")
-    table.add_column("invalid", justify="right")
-    table.add_column("seconds", justify="right")
+    table.add_column("success\n(95 % interval)", justify="right", min_width=12)
+    for name in ("steps", "solved\nin", "expl.\ndegree", "no\nloops", "invalid", "time"):
+        table.add_column(name, justify="right")
     for summary in summaries:
         table.add_row(
             summary.agent,
@@ -130,12 +135,12 @@ def _print(summaries: Sequence[Summary], games: int, results: Path, page: Path, 
             f"{summary.exploration_degree.mean:.3f}",
             f"{summary.exploration_degree_no_self_loops.mean:.3f}",
             f"{100 * summary.invalid_rate:.1f} %",
-            f"{summary.seconds:.1f}",
+            f"{summary.seconds:.1f} s",
         )
     out = console()
     out.print(table)
     out.print(
-        "These are generated games, not the benchmark's. The exploration degree is the share of the distinct states\n"
+        "These are generated games, not the benchmark's. The exploration degree is the share of the distinct states "
         "that an episode visited more than once; a self-loop is a step that leaves the state as it is.\n"
     )
     task = shown.trajectory.task

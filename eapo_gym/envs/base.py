@@ -18,11 +18,13 @@ class AgentEnv(gym.Env[Obs, str], ABC):
     """One environment behind the explore / memory / rollback schema.
 
     The observation is a `spaces.Dict` with at least `goal` and `state` (text), the action is text: one command in the
-    environment's own language. `info` of reset and step carries at least `task`, `source`, `split` and `won`.
+    environment's own language. `info` of reset and step carries at least `task`, `source`, `split` and `won`. Where a
+    step says `invalid_action` too, it must be right: True for what does nothing here, False for a valid action.
+
     `eapo_gym.check_agent_env` verifies every promise below.
     """
 
-    metadata: dict[str, Any] = {"render_modes": ["ansi"]}
+    metadata: dict[str, Any] = {"render_modes": ["ansi"], "render_fps": 4}
 
     snapshot_kind: ClassVar[SnapshotKind] = "copy"
     """How `snapshot` works: a copy in memory, a replay of the episode's actions, or a snapshot of a device / VM."""

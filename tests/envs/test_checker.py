@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import pickle
+import time
 from functools import partial
 from typing import Any
 
@@ -367,6 +368,20 @@ def test_the_budget_bounds_the_work_and_the_report_says_what_it_cut() -> None:
     assert cut["restore"] == (1, 8)
     assert "restore after 1 of 8 probes" in str(report)
     assert not run_checks(Corridor(), cross_process=False, budget_steps=100_000).cut
+
+
+class Slow(Corridor):
+    def step(self, action: str) -> tuple[Obs, float, bool, bool, Info]:
+        time.sleep(0.005)
+        return super().step(action)
+
+
+def test_a_slow_environment_is_tried_less() -> None:
+    # Uncut, this would be thousands of steps.
+    report = run_checks(Slow(), cross_process=False, budget_seconds=0.2)
+    assert report.ok
+    assert {"seeding", "fingerprint", "restore", "branching"} <= {o.name for o in report.cut}
+    assert all(o.probes >= 1 for o in report.outcomes if o.status == "passed")
 
 
 def test_it_does_the_same_every_time() -> None:

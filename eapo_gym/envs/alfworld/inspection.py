@@ -109,7 +109,8 @@ def _broken_games(data: Path, split: str, on_game: Callable[[str], None]) -> tup
     broken = []
     for task in library.tasks(split):
         try:
-            Game.from_file(library.file(split, task))
+            game = Game.from_file(library.file(split, task))
+            game.commands(game.start())
         except (GameFileError, OSError) as error:
             broken.append(str(error))
         on_game(split)

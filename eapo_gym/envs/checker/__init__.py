@@ -45,10 +45,14 @@ def check_agent_env(
     the promise of the environment itself, and tried on it behind the wrappers' back. The environment stays open, and
     wants a reset before it is used again.
 
-    `steps` is the longest walk and `episodes` the number of walks per check. `budget_steps` and `budget_seconds` bound
-    the whole: each check gets its share and finishes at least its first probe; the report says which were cut. Another
-    process builds the environment from its `spec`, its recorded constructor arguments, or from `make` (a class, a
-    function or "module:name") called with `make_kwargs`. `skip` names checks to leave out.
+    `steps` is the longest walk and `episodes` the number of walks per check; they begin with `seeds` and count on from
+    the last of these. `budget_steps` and `budget_seconds` bound the whole: each check gets its share and finishes at
+    least its first probe; the report says which were cut. Another process builds the environment from its `spec`, its
+    recorded constructor arguments, or from `make` (a class, a function or "module:name") called with `make_kwargs`.
+    `rng_seed` chooses the walks, `skip` names checks to leave out, `progress` shows a bar.
+
+    Where info carries `invalid_action`, it must be False after every valid action and True after a text that
+    `parse_action` refuses. Where it does not, a valid action must not be answered as such a text is.
     """
     report = run_checks(
         env,

@@ -28,7 +28,7 @@ def rebuild(
     if make is not None:
         return _hosted(make, dict(kwargs or {}), variables)
     if type(core) is HostedEnv:
-        env = {**core._variables, **variables}
+        env = {**core.variables, **variables}
         return HostedEnv(core.target, core.kwargs, python=core.python, path=core.path, env=env, timeout=core.timeout)
     if core.spec is not None and core.spec.entry_point is not None:
         return _hosted(core.spec.entry_point, dict(core.spec.kwargs), variables)

@@ -88,7 +88,7 @@ class HostedEnv(AgentEnv):
         self.kwargs = {**(kwargs or {}), **({} if render_mode is None else {"render_mode": render_mode})}
         self.python = None if python is None else os.fspath(python)
         self.path = [os.path.abspath(folder) for folder in path]
-        self._variables = dict(env or {})
+        self.variables = dict(env or {})
         self.timeout = timeout
         self.timeouts = dict(timeouts or {})
         for name in self.timeouts:
@@ -268,7 +268,7 @@ class HostedEnv(AgentEnv):
 
     def _connect(self) -> Transport:
         """The one place that knows where the tenant runs."""
-        return TenantProcess(self.python, self._variables)
+        return TenantProcess(self.python, self.variables)
 
     def _start(self) -> dict[str, Any]:
         # The same interpreter finds what this process finds, however that came to be on its path.

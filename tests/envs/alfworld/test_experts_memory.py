@@ -10,7 +10,7 @@ from eapo_gym.envs.alfworld.experts.memory import Memory
 from eapo_gym.envs.alfworld.experts.places import OPENABLE, PLACES, chance
 
 TEXT = (
-    "I am at desk 1, carrying nothing. Found: mug 1-2 on desk 1; desklamp 1 on desk 1; mug 4 in drawer 3. "
+    "I am at desk 1, carrying nothing. Found: desklamp 1 on desk 1; mug 1-2 on desk 1; mug 4 in drawer 3. "
     "Open: drawer 1-3. Searched: desk 1; drawer 1-3. Not searched: drawer 4-6; shelf 1, 3. "
     "Last: take mug 1 from desk 1."
 )

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from eapo_gym.envs.alfworld.experts.decision import Decision
 from eapo_gym.envs.alfworld.experts.goal import TREATERS, Goal, parse_goal
-from eapo_gym.envs.alfworld.experts.memory import kind, number, preposition
+from eapo_gym.envs.alfworld.experts.memory import by_name, kind, preposition
 from eapo_gym.envs.alfworld.experts.perception import Turn
 from eapo_gym.envs.alfworld.experts.places import chance
 
@@ -123,7 +123,7 @@ class _Deliberation:
         tools = [place for place in self._known() if kind(place) in TREATERS[verb]]
         if not tools:
             return None
-        tool = min(tools, key=lambda place: (place not in self.turn.reach, kind(place), number(place)))
+        tool = min(tools, key=lambda place: (place not in self.turn.reach, by_name(place)))
         if tool in self.turn.reach:
             return _Choice(f"{verb} {carrying} with {tool}", f"I am at {tool}, which can {verb} {carrying}.")
         return _Choice(f"go to {tool}", f"I carry {carrying}, and have to {verb} it: {tool} does that.")
@@ -136,10 +136,15 @@ class _Deliberation:
         return self._approach(target, where) or _Choice(f"move {carrying} to {target}", f"{where}: I put it there.")
 
     def _target(self) -> str | None:
-        """The receptacle to bring things to: where some are that count, or where it takes the least to put them."""
-        there = [place for thing, place in self.memory.found if kind(thing) == self.goal.object and self.goal.count > 1]
+        """The receptacle to bring things to: where most of those that count are, or where it takes the least."""
         targets = [place for place in self._known() if kind(place) == self.goal.receptacle]
-        return min(targets, key=lambda place: (-there.count(place), *self._effort(place)), default=None)
+        if self.goal.count > 1:
+            there = [place for thing, place in self.memory.found if kind(thing) == self.goal.object]
+            most = max(map(there.count, targets), default=0)
+            if most:
+                # Ties go by name, not by what is near: the target must stay the same while one walks.
+                return min((place for place in targets if there.count(place) == most), key=by_name)
+        return min(targets, key=self._effort, default=None)
 
     def _put_down(self, carrying: str) -> _Choice:
         places = sorted(self._known(), key=lambda place: (-chance(kind(carrying), kind(place)), *self._effort(place)))
@@ -188,7 +193,7 @@ class _Deliberation:
 
     def _effort(self, place: str) -> tuple[int, str, int]:
         """Commands until one can take from it or put into it; ties go by name."""
-        return (place not in self.turn.reach) + self.turn.closed(place), kind(place), number(place)
+        return (place not in self.turn.reach) + self.turn.closed(place), *by_name(place)
 
     def _approach(self, place: str, why: str) -> _Choice | None:
         """The command that brings `place` closer, or None if it is open and within reach."""

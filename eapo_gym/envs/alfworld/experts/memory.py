@@ -1,6 +1,6 @@
 """What the explorer knows of a game, and the text in which it keeps it between two turns.
 
-    I am at desk 1, carrying nothing. Found: mug 1-2 on desk 1; desklamp 1 on desk 1; mug 4 in drawer 3.
+    I am at desk 1, carrying nothing. Found: desklamp 1 on desk 1; mug 1-2 on desk 1; mug 4 in drawer 3.
     Open: drawer 1-3. Searched: desk 1; drawer 1-3. Not searched: drawer 4-6; shelf 1, 3. Last: take mug 1 from desk 1.
 
 The text holds everything that later decisions need, so that whoever reads it can go on from there. What was written is
@@ -34,7 +34,8 @@ def number(name: str) -> int:
     return int(name.partition(" ")[2])
 
 
-def _order(name: str) -> tuple[str, int]:
+def by_name(name: str) -> tuple[str, int]:
+    """A key to sort by: "drawer 10" comes after "drawer 9"."""
     return kind(name), number(name)
 
 
@@ -69,7 +70,7 @@ class Memory:
         sentences = [f"I am {place}, carrying {load}."]
         found = [
             f"{things} {preposition(place)} {place}"
-            for place in sorted({place for _, place in self.found}, key=_order)
+            for place in sorted({place for _, place in self.found}, key=by_name)
             for things in _ranges(thing for thing, where in self.found if where == place)
         ]
         for title, items in (
@@ -130,7 +131,7 @@ _TEXT = re.compile(
 def _ranges(names: Iterable[str]) -> list[str]:
     """Like "drawer 1-3, 5", one for each kind."""
     numbers: dict[str, list[int]] = {}
-    for name in sorted(names, key=_order):
+    for name in sorted(names, key=by_name):
         numbers.setdefault(kind(name), []).append(number(name))
     return [f"{kind_} {', '.join(_runs(values))}" for kind_, values in numbers.items()]
 
