@@ -119,11 +119,12 @@ def play(env: gym.Env[Any, Any], games: int, rng: Random, write: Any) -> dict[st
 def vector(source: str, schema: str, size: int) -> dict[str, Any]:
     shelf.clear()
     shelf.capacity = size
-    envs = eapo_gym.make_vec("eapo/ALFWorld-v0", size, source=source, schema=schema)
+    games = min(size, len(ALFWorldEnv(source=source).tasks()))
+    envs = eapo_gym.make_vec("eapo/ALFWorld-v0", size, source=source, schema=schema, games=games)
     tasks = envs.call("tasks")[0]
     before = psutil.Process().memory_info().rss
     began = time.perf_counter()
-    _, infos = envs.reset(seed=0, options={"tasks": [tasks[i % len(tasks)] for i in range(size)]})
+    _, infos = envs.reset(seed=0, options={"tasks": [tasks[i % games] for i in range(size)]})
     reset = time.perf_counter() - began
     rng, write = Random(0), written_as(schema)
     rates = []
@@ -138,7 +139,7 @@ def vector(source: str, schema: str, size: int) -> dict[str, Any]:
         "steps_per_s": rates[0],
         "known_game_steps_per_s": rates[-1],
         "new_game_ms": reset / size * 1e3,
-        "games": min(size, len(tasks)),
+        "games": games,
         "memory_mb": grown / 2**20,
     }
 

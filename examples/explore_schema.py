@@ -26,11 +26,12 @@ def main() -> None:
         Turn(explore=f"What is in {number}?", memory="Nothing seen yet.", action=drawer),
         Turn(explore="It is closed, so I open it.", memory=f"{number} is closed.", action=f"open {number}"),
         Turn(explore="Not what I need: I leave it as it was.", memory=f"Looked into {number}.", action="rollback"),
+        # No memory section: the form is broken, the command is carried out all the same, and the memory stays.
         Turn(explore="Has the step been taken back?", memory=None, action="look"),
     ]
     for turn in turns:
         response = render(turn)
-        obs, reward, terminated, truncated, info = env.step(response)
+        obs, _, _, _, info = env.step(response)
         print(f"{response}\n\n  state   {obs['state']}\n  memory  {obs['memory']}")
         print(f"  κ = {info['visits']}, exploration degree {info['exploration_degree']:.2f}, form {info['format_ok']}")
         if "rollback" in info:

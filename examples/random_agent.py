@@ -1,5 +1,7 @@
 """The least that an agent can do: play embedded ALFWorld games with random valid commands.
 
+It wins next to nothing, which is what makes it a floor to measure others from.
+
     python examples/random_agent.py --episodes 20
 """
 
@@ -15,17 +17,17 @@ gym.register_envs(eapo_gym)  # does nothing at run time: importing eapo_gym has 
 
 def play(env: gym.Env, dice: random.Random, seed: int) -> tuple[bool, int]:
     """One episode: whether it was won, and with how many steps."""
-    obs, info = env.reset(seed=seed)
+    _, info = env.reset(seed=seed)
     steps, over = 0, False
     while not over:
         command = dice.choice(info["admissible_commands"])
-        obs, reward, terminated, truncated, info = env.step(command)
+        _, _, terminated, truncated, info = env.step(command)
         steps, over = steps + 1, terminated or truncated
     return info["won"], steps
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--episodes", type=int, default=20)
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()

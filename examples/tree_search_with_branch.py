@@ -1,5 +1,7 @@
 """Search the tree of an episode: branch() saves it whole, resume() goes back, and the fingerprint knows old states.
 
+This is a plain breadth-first search. A search with a model would choose which commands to try, and where to go on.
+
     python examples/tree_search_with_branch.py
 """
 
@@ -17,7 +19,8 @@ def search(env: gym.Env, task: str, most: int) -> tuple[list[str] | None, int]:
     """A shortest way to win, found breadth first, and how many different states were seen on the way."""
     _, info = env.reset(options={"task": task})
     seen = {env.unwrapped.fingerprint()}
-    waiting = deque([(eapo_gym.branch(env), info["admissible_commands"], [])])
+    waiting: deque[tuple[eapo_gym.Branch, list[str], list[str]]] = deque()
+    waiting.append((eapo_gym.branch(env), info["admissible_commands"], []))
     while waiting and len(seen) < most:
         here, commands, way = waiting.popleft()
         for command in commands:

@@ -46,7 +46,9 @@ class Library(Protocol):
     """A collection of games by the ids of their tasks."""
 
     def splits(self) -> list[str]: ...
-    def tasks(self, split: str) -> list[str]: ...
+    def tasks(self, split: str) -> tuple[str, ...]:
+        """The ids of a split's games, one tuple for all who ask."""
+
     def load(self, split: str, task: str) -> Game: ...
     def check(self, split: str, task: str) -> None:
         """Raise `UnknownName` unless there is a game with this id."""
@@ -77,7 +79,7 @@ class OfficialLibrary:
     def splits(self) -> list[str]:
         return list(OFFICIAL_COUNTS)
 
-    def tasks(self, split: str) -> list[str]:
+    def tasks(self, split: str) -> tuple[str, ...]:
         if split not in OFFICIAL_COUNTS:
             raise UnknownName.of("split (source='official')", split, OFFICIAL_COUNTS)
         folder = self._root / split
@@ -86,7 +88,7 @@ class OfficialLibrary:
                 f"ALFWorld's official split {split!r} is not at {folder}: download it with '{DOWNLOAD}', or point "
                 f"{DATA_VARIABLE} at the folder that holds json_2.1.1. (source='embedded' needs no data.)"
             )
-        tasks = list(_official_tasks(folder))  # a copy: the list is the caller's
+        tasks = _official_tasks(folder)
         if len(tasks) != OFFICIAL_COUNTS[split]:
             raise MissingData(
                 f"ALFWorld's official split {split!r} has {OFFICIAL_COUNTS[split]} games, {folder} has {len(tasks)}: "
@@ -115,10 +117,10 @@ class FolderLibrary:
     def splits(self) -> list[str]:
         return ["all"]
 
-    def tasks(self, split: str) -> list[str]:
+    def tasks(self, split: str) -> tuple[str, ...]:
         if split != "all":
             raise UnknownName.of("split (source='folder')", split, self.splits())
-        tasks = list(_games_below(self._folder))
+        tasks = _games_below(self._folder)
         if not tasks:
             raise MissingData(f"games: there is no {GAME_FILE} below {self._folder}")
         return tasks
@@ -141,13 +143,11 @@ class EmbeddedLibrary:
 
         return list(EMBEDDED_SPLITS)
 
-    def tasks(self, split: str) -> list[str]:
-        from eapo_gym.envs.alfworld.generator import embedded_tasks
-
+    def tasks(self, split: str) -> tuple[str, ...]:
         if split not in self.splits():
             hint = "That is a split of source='official'." if split in OFFICIAL_COUNTS else ""
             raise UnknownName.of("split (source='embedded')", split, self.splits(), hint)
-        return embedded_tasks(split)
+        return _embedded_tasks(split)
 
     def check(self, split: str, task: str) -> None:
         """Any game that the generator can make is one of this library, whether or not a split lists it."""
@@ -170,7 +170,7 @@ def _check_listed(library: Library, split: str, task: str) -> None:
         raise UnknownName.of(f"task in games (split {split!r})", task, tasks)
 
 
-def select(library: Library, split: str, games: object) -> list[str]:
+def select(library: Library, split: str, games: object) -> tuple[str, ...]:
     """What `games=` leaves of a split: the first N, or those that are named."""
     tasks = library.tasks(split)
     if games is None or isinstance(games, os.PathLike | str):
@@ -184,7 +184,7 @@ def select(library: Library, split: str, games: object) -> list[str]:
     if isinstance(games, Sequence) and games:
         for task in games:
             library.check(split, task)
-        return list(games)
+        return tuple(games)
     raise TypeError(f"games: expected a number, a non-empty list of task ids, or a folder, got {games!r:.80}")
 
 
@@ -218,6 +218,13 @@ shelf = _Shelf(capacity=512)
 """Shared by all environments of a process. A game that is being played stays alive even when it leaves the shelf."""
 
 known_game = shelf.get
+
+
+@lru_cache
+def _embedded_tasks(split: str) -> tuple[str, ...]:
+    from eapo_gym.envs.alfworld.generator import embedded_tasks
+
+    return tuple(embedded_tasks(split))
 
 
 @lru_cache(maxsize=32)

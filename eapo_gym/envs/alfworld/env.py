@@ -68,7 +68,7 @@ class ALFWorldEnv(AgentEnv):
     def tasks(self, split: str | None = None) -> list[str]:
         if split is None or split == self.split:
             return list(self._selected)
-        return self.library.tasks(split)
+        return list(self.library.tasks(split))
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Obs, Info]:
         super().reset(seed=seed)

@@ -44,8 +44,10 @@ class Explorer:
     ) -> Decision:
         """The next command, and the texts that go with it.
 
-        `goal` is the task's sentence, `state` what the game said last, `admissible` the commands that it offers, if it
-        says so; `explore` and `memory` are those of the decision before.
+        `goal` is the task's sentence, `state` what the game said last, `explore` and `memory` are those of the decision
+        before; all that is used of the two is `memory`. `admissible` are the commands that the game offers. They show
+        more than the text does: what is in hand, and what lies open beside the place that one went to. A teacher of
+        agents that are not shown them should go without (None).
         """
         task = parse_goal(goal) if isinstance(goal, str) else goal
         kinds = frozenset({task.object, task.lamp or task.object})
