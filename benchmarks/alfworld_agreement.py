@@ -20,9 +20,10 @@ from common import write_result
 from rich.progress import Progress, track
 
 from eapo_gym.envs.alfworld.agreement import Transcript, plan_of, record, replay
-from eapo_gym.envs.alfworld.data import TASK_TYPES, data_folder, task_type
+from eapo_gym.envs.alfworld.data import data_folder
 from eapo_gym.envs.alfworld.env import ALFWorldEnv
 from eapo_gym.envs.alfworld.reference import hosted_reference
+from eapo_gym.envs.alfworld.task_types import TASK_TYPES, task_type
 
 SPLITS = ("train", "valid_seen", "valid_train")
 

@@ -24,9 +24,10 @@ from rich.progress import track
 from rich.table import Table
 
 from eapo_gym.bench.statistics import Share
-from eapo_gym.envs.alfworld.data import OFFICIAL_COUNTS, Library, open_library, task_type
+from eapo_gym.envs.alfworld.data import OFFICIAL_COUNTS, Library, open_library
 from eapo_gym.envs.alfworld.experts import Explorer, Oracle
 from eapo_gym.envs.alfworld.game import Game
+from eapo_gym.envs.alfworld.task_types import task_type
 
 BUDGET = 50
 LIMIT = 100

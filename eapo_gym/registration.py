@@ -20,7 +20,6 @@ ALFWORLD_STEPS = 100
 ENGINES = ("native", "textworld")
 
 
-
 def register_envs() -> None:
     """Register the ids; importing eapo_gym does it, and twice does no harm."""
     if ALFWORLD not in gym.registry:

@@ -37,10 +37,6 @@ class Searching:
         return "look"
 
 
-def searching(env: gym.Env, seed: int) -> Policy:
-    return Searching()
-
-
 def guessing(env: gym.Env, seed: int) -> Policy:
     dice = random.Random(seed)
     return lambda obs, info: dice.choice(info["admissible_commands"])
@@ -53,7 +49,7 @@ def main() -> None:
 
     env = gym.make("eapo/ALFWorld-v0", schema="native", split="valid", max_episode_steps=50)
     tasks = [task for task in env.unwrapped.tasks() if task.startswith("pick_and_place_simple")][:episodes]
-    agents: dict[str, MakePolicy] = {"searching": searching, "guessing": guessing}
+    agents: dict[str, MakePolicy] = {"searching": lambda env, seed: Searching(), "guessing": guessing}
     for name, make_policy in agents.items():
         row = summarise(name, play_all(env, make_policy, tasks, agent=name))
         print(f"{name:10s} success {row.success}, {row.steps.mean:.1f} steps")

@@ -15,6 +15,7 @@ import eapo_gym
 from eapo_gym.atomic import write_atomically
 from eapo_gym.bench.episodes import Episode, MakePolicy, Policy, Summary, play_all, summarise
 from eapo_gym.bench.page import episode_page
+from eapo_gym.cli.targets import make_env
 from eapo_gym.cli.terminal import console, plain, progress
 from eapo_gym.envs.alfworld.experts import Decision, Explorer, Oracle
 from eapo_gym.envs.base import Info, Obs
@@ -29,7 +30,7 @@ _GOOD_READ = 25
 
 def demo(episodes: int, out: Path, seed: int) -> None:
     """Play, print a table, and write `results.json` and `episode.html` into `out`."""
-    env = gym.make(ALFWORLD, schema="native", split="valid", games=episodes)
+    env = make_env(ALFWORLD, {"schema": "native", "split": "valid", "games": episodes})
     tasks = env.get_wrapper_attr("tasks")()
     played: dict[str, list[Episode]] = {}
     with progress() as bar:

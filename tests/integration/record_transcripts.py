@@ -12,10 +12,10 @@ from random import Random
 from rich.progress import track
 
 from eapo_gym.envs.alfworld.agreement import plan_of, record
-from eapo_gym.envs.alfworld.data import TASK_TYPES
 from eapo_gym.envs.alfworld.env import ALFWorldEnv
 from eapo_gym.envs.alfworld.generator import generate
 from eapo_gym.envs.alfworld.reference import hosted_reference
+from eapo_gym.envs.alfworld.task_types import TASK_TYPES
 
 FILE = Path(__file__).parent / "transcripts.jsonl.xz"
 GAMES_OF_A_TYPE = 5

@@ -12,10 +12,10 @@ from random import Random
 import pytest
 
 from eapo_gym.envs.alfworld.agreement import Transcript, plan_of, record, replay
-from eapo_gym.envs.alfworld.data import TASK_TYPES, task_type
 from eapo_gym.envs.alfworld.env import ALFWorldEnv
 from eapo_gym.envs.alfworld.generator import generate
 from eapo_gym.envs.alfworld.reference import PYTHON_VARIABLE, hosted_reference, is_installed
+from eapo_gym.envs.alfworld.task_types import TASK_TYPES, task_type
 from eapo_gym.errors import MissingExtra
 
 from .record_transcripts import FILE

@@ -14,15 +14,6 @@ from typing import Protocol
 from eapo_gym.envs.alfworld.game import Game
 from eapo_gym.errors import MissingData, UnknownName
 
-TASK_TYPES = (
-    "pick_and_place_simple",
-    "look_at_obj_in_light",
-    "pick_clean_then_place_in_recep",
-    "pick_heat_then_place_in_recep",
-    "pick_cool_then_place_in_recep",
-    "pick_two_obj_and_place",
-)
-
 OFFICIAL_COUNTS = {"train": 3553, "valid_seen": 140, "valid_unseen": 134}
 """Games of the official splits: those that ALFWorld's own loader keeps (solvable, nothing sliced, nothing movable)."""
 
@@ -35,11 +26,6 @@ SOURCES = ("embedded", "official", "folder")
 def data_folder() -> Path:
     """Where ALFWorld's own tools look for the data: `$ALFWORLD_DATA`, else `~/.cache/alfworld`."""
     return Path(os.environ.get(DATA_VARIABLE) or "~/.cache/alfworld").expanduser()
-
-
-def task_type(task: str) -> str:
-    """The kind of task, with which every task id begins."""
-    return task.partition("-")[0]
 
 
 class Library(Protocol):

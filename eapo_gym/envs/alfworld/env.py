@@ -8,8 +8,9 @@ from os import PathLike
 from typing import Any
 
 from eapo_gym.envs.alfworld.commands import EXAMPLES, parse_command
-from eapo_gym.envs.alfworld.data import Library, open_library, select, task_type
+from eapo_gym.envs.alfworld.data import Library, open_library, select
 from eapo_gym.envs.alfworld.game import Game
+from eapo_gym.envs.alfworld.task_types import task_type
 from eapo_gym.envs.base import AgentEnv, Info, Obs
 from eapo_gym.errors import ContractError, SnapshotError
 from eapo_gym.schema import MAX_TEXT, AnyText, observation_space

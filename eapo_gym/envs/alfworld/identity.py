@@ -11,6 +11,7 @@ taken out of one of them and put into another is then "next to" them.
 from __future__ import annotations
 
 import hashlib
+from threading import Lock
 
 from eapo_gym.envs.alfworld import pddl
 from eapo_gym.envs.alfworld.facts import Facts, bits
@@ -26,6 +27,7 @@ class Identity:
         self._game = _hash(repr((sorted(problem.init), problem.goal)))
         self._marks: list[int] = []
         self._read = 0
+        self._marking = Lock()
 
     def mark(self, state: int, near: tuple[int, int] | None = None) -> int:
         """A number that two states share if and only if they agree on all facts that something reads.
@@ -45,10 +47,13 @@ class Identity:
 
     def _mark_all(self) -> None:
         """Mark the facts that were numbered since the last time."""
-        for fact in self._facts.numbered[len(self._marks) :]:
-            if fact[0] in self._live:
-                self._read |= 1 << len(self._marks)
-            self._marks.append(_hash(" ".join(fact)))
+        if len(self._marks) == len(self._facts.numbered):
+            return
+        with self._marking:
+            for fact in self._facts.numbered[len(self._marks) :]:
+                if fact[0] in self._live:
+                    self._read |= 1 << len(self._marks)
+                self._marks.append(_hash(" ".join(fact)))
 
 
 def _hash(text: str) -> int:

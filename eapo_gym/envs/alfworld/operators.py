@@ -34,9 +34,11 @@ class Notes(Generic[Value]):
 
     def key(self, state: int) -> int:
         if self._numbered != len(self._facts.numbered):
-            # Facts numbered since then are false in all states met before, so what is noted stays right.
-            self._numbered = len(self._facts.numbered)
+            # Facts numbered since then are false in all states met before, so what is noted stays right. The mask comes
+            # first: another thread may look at it as soon as the number says that it is up to date.
+            numbered = len(self._facts.numbered)
             self._mask = self._facts.mask(self.reads)
+            self._numbered = numbered
         return state & self._mask
 
     def get(self, key: int) -> Value | None:

@@ -6,9 +6,10 @@ import json
 
 import pytest
 
-from eapo_gym.envs.alfworld.data import OFFICIAL_COUNTS, FolderLibrary, OfficialLibrary, data_folder, shelf, task_type
+from eapo_gym.envs.alfworld.data import OFFICIAL_COUNTS, FolderLibrary, OfficialLibrary, data_folder, shelf
 from eapo_gym.envs.alfworld.env import ALFWorldEnv
 from eapo_gym.envs.alfworld.generator import generate
+from eapo_gym.envs.alfworld.task_types import task_type
 from eapo_gym.errors import GameFileError, MissingData
 
 

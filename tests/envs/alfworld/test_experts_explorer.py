@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from eapo_gym.envs.alfworld.data import open_library
 from eapo_gym.envs.alfworld.experts import Decision, Explorer, parse_goal
-from eapo_gym.envs.alfworld.experts.goal import TASK_TYPES
 from eapo_gym.envs.alfworld.experts.memory import Memory
 from eapo_gym.envs.alfworld.game import Game
 from eapo_gym.envs.alfworld.generator import embedded_tasks
+from eapo_gym.envs.alfworld.task_types import TASK_TYPES
 from tests.envs.alfworld.real_games import real_games
 from tests.envs.alfworld.small_games import Furniture, Room
 

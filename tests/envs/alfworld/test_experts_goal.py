@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from eapo_gym.envs.alfworld.data import TASK_TYPES as DATA_TASK_TYPES
-from eapo_gym.envs.alfworld.experts.goal import TASK_TYPES, Goal, GoalError, parse_goal, read_goal
+from eapo_gym.envs.alfworld.experts.goal import Goal, GoalError, parse_goal, read_goal
 from eapo_gym.envs.alfworld.game import Game
 from eapo_gym.envs.alfworld.generator.tasks import SENTENCES, Task
 from eapo_gym.envs.alfworld.pddl import parse_condition
+from eapo_gym.envs.alfworld.task_types import TASK_TYPES
 from tests.envs.alfworld.real_games import real_games
 
 GOALS = {
@@ -59,7 +59,7 @@ def test_knows_what_to_do_with_the_object_and_under_which_lamp() -> None:
         "cool",
     ] + [None] * 4
     assert [goal.lamp for goal in GOALS.values() if goal.lamp] == ["desklamp", "desklamp"]
-    assert set(TASK_TYPES) == set(DATA_TASK_TYPES) == {goal.task_type for goal in GOALS.values()}
+    assert set(TASK_TYPES) == {goal.task_type for goal in GOALS.values()}
 
 
 @pytest.mark.parametrize("task_type", TASK_TYPES)

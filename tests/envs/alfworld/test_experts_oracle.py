@@ -12,11 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from eapo_gym.envs.alfworld.experts import NoPlan, Oracle, plan
-from eapo_gym.envs.alfworld.experts.goal import TASK_TYPES, GoalError, read_goal
+from eapo_gym.envs.alfworld.experts.goal import GoalError, read_goal
 from eapo_gym.envs.alfworld.experts.oracle import PlanError
 from eapo_gym.envs.alfworld.experts.puzzle import Puzzle
 from eapo_gym.envs.alfworld.game import Game
 from eapo_gym.envs.alfworld.pddl import And
+from eapo_gym.envs.alfworld.task_types import TASK_TYPES
 from tests.envs.alfworld.real_games import real_games
 from tests.envs.alfworld.small_games import TREATED, Furniture, Room, identifier
 

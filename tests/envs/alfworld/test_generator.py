@@ -16,7 +16,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from eapo_gym.envs.alfworld import pddl
-from eapo_gym.envs.alfworld.data import TASK_TYPES
 from eapo_gym.envs.alfworld.experts.explorer import Explorer
 from eapo_gym.envs.alfworld.experts.oracle import plan
 from eapo_gym.envs.alfworld.game import Game
@@ -35,6 +34,7 @@ from eapo_gym.envs.alfworld.generator.dice import Dice
 from eapo_gym.envs.alfworld.generator.embedded import manifest
 from eapo_gym.envs.alfworld.generator.files import problem_text
 from eapo_gym.envs.alfworld.generator.household import household
+from eapo_gym.envs.alfworld.task_types import TASK_TYPES
 from eapo_gym.errors import UnknownName
 
 seeds = st.integers(0, 10**6) | st.integers(HELD_OUT_SEEDS, HELD_OUT_SEEDS + 10**6)

@@ -22,8 +22,6 @@ _TREATMENT_OF = {
     "pick_cool_then_place_in_recep": "cool",
 }
 
-TASK_TYPES = ("pick_and_place_simple", "look_at_obj_in_light", *_TREATMENT_OF, "pick_two_obj_and_place")
-
 
 class GoalError(EapoError, ValueError):
     """A goal that is none of the six kinds of household task."""

@@ -9,7 +9,6 @@ from hashlib import sha256
 from pathlib import Path
 
 from eapo_gym.envs.alfworld import pddl, rules
-from eapo_gym.envs.alfworld.data import TASK_TYPES
 from eapo_gym.envs.alfworld.game import Game
 from eapo_gym.envs.alfworld.generator import files, plans
 from eapo_gym.envs.alfworld.generator.dice import VERSION, Dice
@@ -20,6 +19,7 @@ from eapo_gym.envs.alfworld.generator.scenes import Scene, furnish
 from eapo_gym.envs.alfworld.generator.tasks import Task, draw_room_kind, draw_task, draw_type
 from eapo_gym.envs.alfworld.names import entity_names
 from eapo_gym.envs.alfworld.rulebook import Rulebook
+from eapo_gym.envs.alfworld.task_types import TASK_TYPES
 from eapo_gym.errors import ContractError, UnknownName
 
 HELD_OUT_SEEDS = 1_000_000_000

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from eapo_gym.envs.alfworld.data import TASK_TYPES
 from eapo_gym.envs.alfworld.generator.dice import Dice
 from eapo_gym.envs.alfworld.generator.household import household
 from eapo_gym.envs.alfworld.generator.rooms import Room
+from eapo_gym.envs.alfworld.task_types import TASK_TYPES
 from eapo_gym.errors import UnknownName
 
 TOUCH_UP = {
