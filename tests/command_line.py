@@ -4,11 +4,19 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from typer.testing import CliRunner, Result
 
 from eapo_gym.cli.app import app
 
 ROOT = Path(__file__).parents[1]
+
+
+def set_up_machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A machine without the benchmark's data or another interpreter, and with a wide terminal."""
+    monkeypatch.setenv("ALFWORLD_DATA", str(tmp_path / "data"))
+    monkeypatch.delenv("EAPO_REFERENCE_PYTHON", raising=False)
+    monkeypatch.setenv("COLUMNS", "160")
 
 
 def run(*arguments: str, input: str | None = None) -> Result:

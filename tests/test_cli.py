@@ -8,9 +8,13 @@ import pytest
 import eapo_gym
 from eapo_gym.cli.targets import BadTarget, find_spec, make_env, parse_kwargs
 from eapo_gym.errors import UnknownName
-from tests.command_line import ROOT, run, run_apart
+from tests.command_line import ROOT, run, run_apart, set_up_machine
 
-pytestmark = pytest.mark.usefixtures("no_data")
+
+@pytest.fixture(autouse=True)
+def _machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    set_up_machine(monkeypatch, tmp_path)
+
 
 # The door
 

@@ -2,12 +2,15 @@ from pathlib import Path
 
 import pytest
 
-from tests.command_line import ROOT, run, run_apart
-
-pytestmark = pytest.mark.usefixtures("no_data")
+from tests.command_line import ROOT, run, run_apart, set_up_machine
 
 TOY = "tests.toys:Corridor"
 TASK = ("--task", "train/key-in-1")
+
+
+@pytest.fixture(autouse=True)
+def _machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    set_up_machine(monkeypatch, tmp_path)
 
 
 def play(*lines: str, target: str = TOY, options: tuple[str, ...] = TASK) -> str:

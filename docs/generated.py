@@ -1,0 +1,198 @@
+"""Fills the parts of README and docs that are known elsewhere: measured numbers, the API, the checks, the knobs.
+
+    python docs/generated.py            # write them
+    python docs/generated.py --check    # name the pages that are out of date; exit status 1 if there are any
+
+Such a part stands between `<!-- generated: NAME -->` and `<!-- end -->`. All else is written by hand, and states no
+measured number: so none can drift from the file that it came from.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import importlib
+import inspect
+import re
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+from typing import Literal, get_args, get_origin
+
+from measured import MEASURED
+
+ROOT = Path(__file__).parent.parent
+
+PART = re.compile(r"(<!-- generated: (?P<name>[a-z_. -]+) -->\n).*?(<!-- end -->)", re.DOTALL)
+
+API = (
+    "eapo_gym",
+    "eapo_gym.schema",
+    "eapo_gym.protocol",
+    "eapo_gym.wrappers",
+    "eapo_gym.visitation",
+    "eapo_gym.vector",
+    "eapo_gym.envs.checker",
+    "eapo_gym.envs.hosting",
+    "eapo_gym.envs.alfworld.env",
+    "eapo_gym.envs.alfworld.generator",
+    "eapo_gym.envs.alfworld.experts",
+    "eapo_gym.envs.alfworld.agreement",
+    "eapo_gym.bench.episodes",
+    "eapo_gym.bench.statistics",
+    "eapo_gym.bench.page",
+    "eapo_gym.scaffold",
+    "eapo_gym.errors",
+)
+"""The modules whose names are public, in the order of the page."""
+
+LONGEST = 60
+"""Arguments that take more characters are cut down to those that are needed."""
+
+
+def pages() -> list[Path]:
+    return [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+
+
+def filled(text: str) -> str:
+    """A page's text with all of its generated parts made again."""
+    return PART.sub(lambda part: f"{part[1]}\n{PARTS[part['name']]().strip()}\n\n{part[3]}", text)
+
+
+# The API
+
+
+def api() -> str:
+    """A section for each module; a name that is public in several stands with the first."""
+    sections, shown = [], set[int]()
+    for name in API:
+        module = importlib.import_module(name)
+        new = [public for public in names_of(module) if id(getattr(module, public)) not in shown]
+        shown.update(id(getattr(module, public)) for public in new)
+        rows = [f"| `{spelt(module, public)}` | {first_sentence(doc_of(module, public))} |" for public in new]
+        about = (module.__doc__ or "").strip().partition("\n")[0]
+        sections.append("\n".join((f"## {name}", "", about, "", "| name | what it is |", "|---|---|", *rows)))
+    return "\n\n".join(sections)
+
+
+def names_of(module: ModuleType) -> list[str]:
+    """What the module says is public, or else what it defines, explains and does not hide."""
+    names = list(getattr(module, "__all__", ())) or [
+        name for name in definitions(module) if not name.startswith("_") and doc_of(module, name)
+    ]
+    return sorted(names, key=lambda name: (name.lower(), name))
+
+
+def spelt(module: ModuleType, name: str) -> str:
+    """The name, with its arguments where it is something to be called; those that may be left out only if they fit."""
+    value = inspect.unwrap(getattr(module, name))
+    if not inspect.isfunction(value) and (not inspect.isclass(value) or issubclass(value, Exception)):
+        return name
+    parameters = list(inspect.signature(value).parameters.values())
+    shown = [str(plain(parameter)) for parameter in parameters]
+    keywords = [parameter.kind is parameter.KEYWORD_ONLY for parameter in parameters]
+    if any(keywords):
+        shown.insert(keywords.index(True), "*")
+    if sum(map(len, shown)) > LONGEST:
+        needed = [parameter.name for parameter in parameters if parameter.default is parameter.empty]
+        shown = [*needed[:4], "…"]
+    return f"{name}({', '.join(shown)})".replace("Ellipsis", "…")
+
+
+def plain(parameter: inspect.Parameter) -> inspect.Parameter:
+    """Without its type, and without a default that says little in a table."""
+    simple = parameter.default is parameter.empty or isinstance(parameter.default, str | int | float | tuple | None)
+    default = parameter.default if simple else ...
+    return parameter.replace(annotation=parameter.empty, default=default)
+
+
+def doc_of(module: ModuleType, name: str) -> str:
+    """The docstring of a name, or the string below its assignment, wherever it was defined."""
+    value = inspect.unwrap(getattr(module, name))
+    if inspect.isclass(value) or inspect.isfunction(value):
+        return value.__doc__ or ""
+    if get_origin(value) is Literal:
+        return f"One of {', '.join(f'`{each!r}`' for each in get_args(value))}."
+    tree = ast.parse(inspect.getsource(module))
+    for node, follower in zip(tree.body, [*tree.body[1:], None], strict=True):
+        if isinstance(node, ast.ImportFrom) and node.module and any((a.asname or a.name) == name for a in node.names):
+            return doc_of(importlib.import_module(node.module), name)
+        if name in assigned(node) and isinstance(follower, ast.Expr) and isinstance(follower.value, ast.Constant):
+            return str(follower.value.value)
+    return ""
+
+
+def definitions(module: ModuleType) -> list[str]:
+    """The names that a module defines itself, in its own order."""
+    found: list[str] = []
+    for node in ast.parse(inspect.getsource(module)).body:
+        if isinstance(node, ast.ClassDef | ast.FunctionDef):
+            found.append(node.name)
+        found += assigned(node)
+    return found
+
+
+def assigned(node: ast.AST) -> list[str]:
+    targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
+    return [target.id for target in targets if isinstance(target, ast.Name)]
+
+
+def first_sentence(doc: str) -> str:
+    paragraph = " ".join(inspect.cleandoc(doc).split("\n\n")[0].split())
+    sentence = re.match(r".*?(?:[.!?](?=\s|$)|:(?=\s*$)|$)", paragraph)
+    return (sentence[0] if sentence else paragraph).rstrip(":").replace("|", "\\|")
+
+
+# Smaller parts
+
+
+def checks() -> str:
+    from eapo_gym.envs.checker.run import CHECKS
+
+    return "\n".join(("| check | promise |", "|---|---|", *(f"| `{c.name}` | {c.promise} |" for c in CHECKS)))
+
+
+def knobs() -> str:
+    from dataclasses import fields
+
+    from eapo_gym.envs.alfworld.generator import PRESETS, Difficulty, difficulty
+
+    docs = {
+        node.target.id: follower.value.value
+        for kind in ast.parse(inspect.getsource(difficulty)).body
+        if isinstance(kind, ast.ClassDef) and kind.name == "Difficulty"
+        for node, follower in zip(kind.body, kind.body[1:], strict=False)
+        if isinstance(node, ast.AnnAssign) and isinstance(follower, ast.Expr)
+    }
+    head = ["knob", *(f"`{name}`" for name in PRESETS), "what it is"]
+    rows = [
+        [f"`{field.name}`", *(f"{getattr(preset, field.name):g}" for preset in PRESETS.values()), docs[field.name]]
+        for field in fields(Difficulty)
+    ]
+    return "\n".join(f"| {' | '.join(row)} |" for row in (head, ["---"] * len(head), *rows))
+
+
+PARTS: dict[str, Callable[[], str]] = {
+    "api": api,
+    "checks": checks,
+    "knobs": knobs,
+    **MEASURED,
+}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--check", action="store_true")
+    options = parser.parse_args()
+    stale = [page for page in pages() if filled(page.read_text(encoding="utf-8")) != page.read_text(encoding="utf-8")]
+    for page in stale:
+        if options.check:
+            print(f"{page.relative_to(ROOT)} is out of date: run python docs/generated.py")
+        else:
+            page.write_text(filled(page.read_text(encoding="utf-8")), encoding="utf-8")
+            print(f"wrote {page.relative_to(ROOT)}")
+    return int(options.check and bool(stale))
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

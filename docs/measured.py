@@ -1,0 +1,148 @@
+"""The tables of measured numbers, made from `benchmarks/results/*.json` and from nothing else."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parent.parent
+RESULTS = ROOT / "benchmarks" / "results"
+
+Table = Callable[[Any], str]
+
+
+def measured(name: str, command: str, table: Table) -> str:
+    """A result as a table, with where it comes from; or how to get it, where there is none yet."""
+    file = RESULTS / f"{name}.json"
+    if not file.exists():
+        return f"*Not measured yet; `{command}` does it.*"
+    record = json.loads(file.read_text(encoding="utf-8"))
+    machine = record["machine"]
+    source = (
+        f"*`{record['command']}`, {record['date'][:10]}, {machine['cores']} cores of {machine['cpu']}, "
+        f"Python {machine['python']}; all of it in `{file.relative_to(ROOT).as_posix()}`.*"
+    )
+    return f"{table(record['result'])}\n\n{source}"
+
+
+def rows(head: list[str], body: list[list[str]]) -> str:
+    """A table whose first column is text and whose others are numbers."""
+    lines = [head, ["---", *["---:"] * (len(head) - 1)], *body]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def number(value: float | None) -> str:
+    """Three digits that count, or all of them before the point."""
+    if value is None:
+        return "–"
+    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
+
+
+def share(value: float) -> str:
+    return f"{100 * value:.1f} %"
+
+
+# What was measured
+
+
+def speed(result: Any) -> str:
+    reference = next((row["steps_per_s"] for name, row in result["rates"].items() if "reference" in name), None)
+    body = [
+        [
+            name,
+            number(row["steps_per_s"]),
+            "–" if reference is None else number(row["steps_per_s"] / reference),
+            number(row.get("known_game_steps_per_s")),
+            number(row["new_game_ms"]),
+            number(row.get("known_game_ms")),
+        ]
+        for name, row in result["rates"].items()
+    ]
+    head = ["", "steps/s", "× reference", "steps/s, known game", "reset, new game, ms", "reset, known game, ms"]
+    return f"ALFWorld, {result['source']} games:\n\n{rows(head, body)}"
+
+
+def costs(result: Any) -> str:
+    costs = result["costs"]
+    return rows(
+        ["", ""],
+        [
+            ["snapshot, µs", number(costs["snapshot_us"])],
+            ["snapshot and restore, µs", number(costs["snapshot_and_restore_us"])],
+            ["a further environment of a loaded game, KB", number(costs["kb_per_further_env"])],
+        ],
+    )
+
+
+def summary(result: Any) -> str:
+    """The line of the README."""
+    rates = {name: row["steps_per_s"] for name, row in result["rates"].items()}
+    chosen = [name for name in rates if "reference" in name or "plain" in name or "vector" in name]
+    return rows([f"ALFWorld, {result['source']} games", "steps/s"], [[name, number(rates[name])] for name in chosen])
+
+
+def agreement(result: Any) -> str:
+    body = [[number(result["games"]), number(result["steps"]), number(result["differences"])]]
+    return "\n".join(
+        (f"On games of {', '.join(result['splits'])}:", "", rows(["games", "steps compared", "differences"], body))
+    )
+
+
+def experts(result: Any) -> str:
+    parts = []
+    for split, types in result["splits"].items():
+        agents = types["all"]
+        oracle = agents["oracle"]["mean steps"]
+        body = []
+        for agent, row in agents.items():
+            low, high = row["within 50, 95 %"]
+            body.append(
+                [
+                    agent,
+                    f"{share(row['within 50'])} ({100 * low:.1f}–{100 * high:.1f})",
+                    share(row["within 100"]),
+                    f"{row['mean steps']:.1f}",
+                    f"{row['mean steps'] / oracle:.2f}",
+                ]
+            )
+        games = agents["oracle"]["games"]
+        head = [f"{split}, {games} games", "won in 50 steps (95 %)", "won in 100", "steps if won", "÷ oracle's"]
+        parts.append(rows(head, body))
+    return "\n\n".join(parts)
+
+
+def hosting(result: Any) -> str:
+    body = [
+        [call, number(places["local"]["median"]) if "local" in places else "–", number(places["hosted"]["median"])]
+        for call, places in result["microseconds"].items()
+    ]
+    return rows(["median, in µs", "in this process", "hosted"], body)
+
+
+def protocol(result: Any) -> str:
+    ordinary = result["ordinary_response"]
+    return rows(
+        ["parse", "characters", "ms"],
+        [
+            ["an ordinary response", number(ordinary["characters"]), number(ordinary["parse_us"] / 1000)],
+            ["the slowest of the hostile ones", number(result["characters"]), number(result["slowest_ms"])],
+        ],
+    )
+
+
+def _part(name: str, command: str, table: Table) -> Callable[[], str]:
+    return lambda: measured(name, command, table)
+
+
+MEASURED: dict[str, Callable[[], str]] = {
+    "speed": _part("alfworld", "python benchmarks/alfworld.py", speed),
+    "costs": _part("alfworld", "python benchmarks/alfworld.py", costs),
+    "summary": _part("alfworld", "python benchmarks/alfworld.py", summary),
+    "agreement": _part("alfworld_agreement", "python benchmarks/alfworld_agreement.py", agreement),
+    "experts": _part("alfworld_experts", "python benchmarks/alfworld_experts.py", experts),
+    "hosting": _part("hosting", "python benchmarks/hosting.py", hosting),
+    "protocol": _part("protocol", "python benchmarks/protocol.py", protocol),
+}
+"""The name of a part of a page → what stands there."""
