@@ -10,6 +10,7 @@ import pytest
 from gymnasium.utils.env_checker import check_env
 
 import eapo_gym
+from eapo_gym.envs.hosting import HostedEnv
 from eapo_gym.errors import UnknownName
 
 ID = "eapo/ALFWorld-v0"
@@ -33,6 +34,23 @@ def test_both_checkers_pass(schema):
     env = gym.make(ID, schema=schema, games=10)
     check_env(env.unwrapped, skip_render_check=True)
     eapo_gym.check_agent_env(env)
+
+
+@pytest.mark.parametrize("mode", [None, "sync"])
+def test_the_checkers_pass_for_what_a_vector_holds(mode):
+    envs = eapo_gym.make_vec(ID, 2, mode, games=5)
+    for env in envs.envs:
+        eapo_gym.check_agent_env(env, steps=10, episodes=2, cross_process=False)
+    envs.close()
+
+
+def test_the_checker_passes_through_a_process_of_its_own():
+    env = HostedEnv("eapo_gym.envs.alfworld.env:ALFWorldEnv", {"games": 5}, recycle_episodes=20)
+    try:
+        check_env(env, skip_render_check=True)
+        eapo_gym.check_agent_env(env, steps=15, episodes=3)
+    finally:
+        env.close()
 
 
 @pytest.mark.parametrize("schema", ["explore", "native"])

@@ -119,7 +119,7 @@ class Session:
         self.steps, self.over, self.notes = 0, False, []
         self.out.print()
         self.out.rule(plain(f"{self.name}   {self.env.source}/{self.env.split}   {self.env.task}"), align="left")
-        self.out.print(plain("\nGoal: ", style="bold") + plain(obs["goal"]))
+        self.out.print("\n[bold]Goal:[/]", plain(obs["goal"]))
         self._show(obs)
 
     def _choose(self, number: int) -> None:
@@ -215,14 +215,14 @@ class Session:
 def _in_columns(actions: list[str], width: int) -> Table:
     """Numbered actions, downwards and then to the right."""
     from rich.table import Table
+    from rich.text import Text
 
     longest = max(_FEW_CHARACTERS, *(len(action) + 6 for action in actions))
     columns = max(1, width // longest)
     rows = -(-len(actions) // columns)
     table = Table.grid(padding=(0, 2, 0, 0))
     numbered = [
-        plain(f"{i:>3} ", style="cyan") + plain(" ".join(action.split()), style="none")
-        for i, action in enumerate(actions, 1)
+        Text.assemble((f"{i:>3} ", "cyan"), plain(" ".join(action.split()))) for i, action in enumerate(actions, 1)
     ]
     for row in range(rows):
         table.add_row(*numbered[row::rows])

@@ -85,19 +85,19 @@ def _places(data: Path, archive: str) -> tuple[Path, Path]:
 @contextmanager
 def _placeholder(path: Path, content: bytes) -> Iterator[None]:
     """A file that stands in for one that is not there; one that an earlier run left behind is taken over."""
-    stands_in = not path.exists() or path.read_bytes()[: len(content) + 1] == content
-    made = [folder for folder in (path.parent,) if not folder.exists()]
-    if stands_in:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content)
+    if path.exists() and path.stat().st_size != len(content):
+        yield  # the real thing
+        return
+    made_folder = not path.parent.exists()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content)
     try:
         yield
     finally:
-        if stands_in and path.exists() and path.stat().st_size == len(content):
+        if path.exists() and path.stat().st_size == len(content):
             path.unlink()
-            for folder in made:
-                if not any(folder.iterdir()):
-                    folder.rmdir()
+        if made_folder and not any(path.parent.iterdir()):
+            path.parent.rmdir()
 
 
 def _empty_archive() -> bytes:
