@@ -96,6 +96,10 @@ def test_an_archive_is_unpacked_and_verified(
     assert files_below(data / FOLDER) == set(games)
     assert {entry.name for entry in data.iterdir()} == {FOLDER, MARKER}, "nothing is left lying about"
     assert all(state.verified for state in overview(data))
+    (alfworld,) = json.loads(run("envs", "--json").output)["environments"]
+    official = next(need for need in alfworld["needs"] if need["name"] == "official games")
+    assert official["ok"]
+    assert not official["fix"]
     env = gym.make("eapo/ALFWorld-v0", source="official", split="valid_unseen", schema="native")
     assert len(env.get_wrapper_attr("tasks")()) == 2
     env.reset(seed=0)

@@ -1,0 +1,1 @@
+"""Measuring: episodes, their statistics, and the page that shows one."""

@@ -12,7 +12,7 @@ import gymnasium as gym
 from eapo_gym.cli.targets import find_spec, make_env
 from eapo_gym.cli.terminal import console, plain
 from eapo_gym.envs.base import Info, Obs
-from eapo_gym.errors import ActionError
+from eapo_gym.errors import ActionError, EapoError
 from eapo_gym.wrappers import Rollback, VisitationDepth
 
 if TYPE_CHECKING:
@@ -151,6 +151,8 @@ class Session:
         self.steps += 1
         self.over = terminated or truncated
         self._show(obs)
+        if "failure" in self.info:
+            self.out.print(plain(f"The environment failed: {self.info['failure'].get('message')}", style="bold red"))
         if reward:
             self.out.print(f"reward {reward:g}")
         if self.info.get("won"):
@@ -232,14 +234,14 @@ def _in_columns(actions: list[str], width: int) -> Table:
 def hint(env: gym.Env[Any, Any]) -> str:
     """The first command of a shortest plan, or why there is none."""
     from eapo_gym.envs.alfworld.env import ALFWorldEnv
-    from eapo_gym.envs.alfworld.experts import NoPlan, plan
+    from eapo_gym.envs.alfworld.experts import plan
 
     core = env.unwrapped
     if not isinstance(core, ALFWorldEnv):
         return "No oracle knows this environment."
     try:
         commands = plan(core.game, core.state)
-    except NoPlan as error:
+    except EapoError as error:
         return str(error)
     return f"{commands[0]}   ({len(commands)} to go)" if commands else "The task is done."
 
