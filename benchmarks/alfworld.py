@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import os
 import time
+import tracemalloc
 from random import Random
 from typing import Any
 
@@ -169,11 +170,14 @@ def snapshot_and_memory(source: str) -> dict[str, float]:
         env.snapshot()
     snapshot = (time.perf_counter() - began) / rounds
 
-    before = psutil.Process().memory_info().rss
-    more = [ALFWorldEnv(source=source) for _ in range(1000)]
+    tracemalloc.start()
+    more = [ALFWorldEnv(source=source) for _ in range(200)]
     for other in more:
-        other.reset(options={"task": env.task})
-    grown = psutil.Process().memory_info().rss - before
+        other.reset(seed=0, options={"task": env.task})
+        for _ in range(STEPS):
+            other.step(rng.choice(other.valid_actions()))
+    grown, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
     return {
         "snapshot_us": snapshot * 1e6,
         "snapshot_and_restore_us": restore * 1e6,
@@ -199,7 +203,7 @@ def show(rows: dict[str, dict[str, Any]], costs: dict[str, float], source: str) 
             f"{row['new_game_ms']:,.1f} ms",
             f"{row['known_game_ms']:,.2f} ms" if "known_game_ms" in row else "–",
         )
-    console = Console()
+    console = Console(width=130)
     console.print(table)
     console.print(
         f"snapshot {costs['snapshot_us']:.1f} µs, snapshot and restore {costs['snapshot_and_restore_us']:.1f} µs, "
