@@ -46,8 +46,14 @@ def main() -> None:
     rows["native, plain environment"] = plain(source, options.games)
     for schema in ("native", "explore"):
         rows[f"native, gym.make, schema={schema!r}"] = made(source, schema, options.games)
+    size = options.vector
     for schema in ("native", "explore"):
-        rows[f"native, vector of {options.vector}, schema={schema!r}"] = vector(source, schema, options.vector)
+        grouped = size // TRAJECTORIES
+        rows[f"native, vector of {size}: {grouped} games × {TRAJECTORIES}, schema={schema!r}"] = vector(
+            source, schema, size, grouped
+        )
+    for schema in ("native", "explore"):
+        rows[f"native, vector of {size}: as many games, schema={schema!r}"] = vector(source, schema, size, size)
     costs = snapshot_and_memory(source)
     show(rows, costs, source)
     write_result("alfworld", {"source": source, "rates": rows, "costs": costs})
@@ -117,10 +123,10 @@ def play(env: gym.Env[Any, Any], games: int, rng: Random, write: Any) -> dict[st
     }
 
 
-def vector(source: str, schema: str, size: int) -> dict[str, Any]:
+def vector(source: str, schema: str, size: int, games: int) -> dict[str, Any]:
     shelf.clear()
     shelf.capacity = size
-    games = min(size, len(ALFWorldEnv(source=source).tasks()))
+    games = min(games, len(ALFWorldEnv(source=source).tasks()))
     envs = eapo_gym.make_vec("eapo/ALFWorld-v0", size, source=source, schema=schema, games=games)
     tasks = envs.call("tasks")[0]
     before = psutil.Process().memory_info().rss
@@ -139,7 +145,7 @@ def vector(source: str, schema: str, size: int) -> dict[str, Any]:
     return {
         "steps_per_s": rates[0],
         "known_game_steps_per_s": rates[-1],
-        "new_game_ms": reset / size * 1e3,
+        "new_game_ms": reset / games * 1e3,
         "games": games,
         "memory_mb": grown / 2**20,
     }

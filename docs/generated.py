@@ -86,7 +86,7 @@ def names_of(module: ModuleType) -> list[str]:
 def spelt(module: ModuleType, name: str) -> str:
     """The name, with its arguments where it is something to be called; those that may be left out only if they fit."""
     value = inspect.unwrap(getattr(module, name))
-    if not inspect.isfunction(value) and (not inspect.isclass(value) or issubclass(value, Exception)):
+    if not inspect.isfunction(value) and (not is_class(value) or issubclass(value, Exception)):
         return name
     parameters = list(inspect.signature(value).parameters.values())
     shown = [str(plain(parameter)) for parameter in parameters]
@@ -99,6 +99,10 @@ def spelt(module: ModuleType, name: str) -> str:
     return f"{name}({', '.join(shown)})".replace("Ellipsis", "…")
 
 
+def is_class(value: object) -> bool:
+    return inspect.isclass(value) and get_origin(value) is None  # Python 3.10 takes an alias for a class
+
+
 def plain(parameter: inspect.Parameter) -> inspect.Parameter:
     """Without its type, and without a default that says little in a table."""
     simple = parameter.default is parameter.empty or isinstance(parameter.default, str | int | float | tuple | None)
@@ -109,7 +113,7 @@ def plain(parameter: inspect.Parameter) -> inspect.Parameter:
 def doc_of(module: ModuleType, name: str) -> str:
     """The docstring of a name, or the string below its assignment, wherever it was defined."""
     value = inspect.unwrap(getattr(module, name))
-    if inspect.isclass(value) or inspect.isfunction(value):
+    if is_class(value) or inspect.isfunction(value):
         return value.__doc__ or ""
     if get_origin(value) is Literal:
         return f"One of {', '.join(f'`{each!r}`' for each in get_args(value))}."
@@ -140,7 +144,14 @@ def assigned(node: ast.AST) -> list[str]:
 def first_sentence(doc: str) -> str:
     paragraph = " ".join(inspect.cleandoc(doc).split("\n\n")[0].split())
     sentence = re.match(r".*?(?:[.!?](?=\s|$)|:(?=\s*$)|$)", paragraph)
-    return (sentence[0] if sentence else paragraph).rstrip(":").replace("|", "\\|")
+    return as_markdown((sentence[0] if sentence else paragraph).rstrip(":"))
+
+
+def as_markdown(text: str) -> str:
+    """A line of a docstring in a table: outside of `code`, no character means anything but itself."""
+    special = {ord(char): f"&#{ord(char)};" for char in "_*[]{}<>"}
+    parts = text.replace("|", "\\|").split("`")
+    return "`".join(part if i % 2 else part.translate(special) for i, part in enumerate(parts))
 
 
 # Smaller parts

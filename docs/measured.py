@@ -21,8 +21,8 @@ def measured(name: str, command: str, table: Table) -> str:
     record = json.loads(file.read_text(encoding="utf-8"))
     machine = record["machine"]
     source = (
-        f"*`{record['command']}`, {record['date'][:10]}, {machine['cores']} cores of {machine['cpu']}, "
-        f"Python {machine['python']}; all of it in `{file.relative_to(ROOT).as_posix()}`.*"
+        f"<sub>`{record['command']}`, {record['date'][:10]}, {machine['cores']} cores of {machine['cpu']}, "
+        f"Python {machine['python']}; all of it in `{file.relative_to(ROOT).as_posix()}`.</sub>"
     )
     return f"{table(record['result'])}\n\n{source}"
 
@@ -60,14 +60,21 @@ def speed(result: Any) -> str:
         ]
         for name, row in result["rates"].items()
     ]
-    head = ["", "steps/s", "× reference", "steps/s, known game", "reset, new game, ms", "reset, known game, ms"]
-    return f"ALFWorld, {result['source']} games:\n\n{rows(head, body)}"
+    head = [
+        f"{result['source']} games",
+        "steps/s",
+        "× reference",
+        "steps/s, known games",
+        "reset, new game, ms",
+        "known game, ms",
+    ]
+    return rows(head, body)
 
 
 def costs(result: Any) -> str:
     costs = result["costs"]
     return rows(
-        ["", ""],
+        ["native engine", "cost"],
         [
             ["snapshot, µs", number(costs["snapshot_us"])],
             ["snapshot and restore, µs", number(costs["snapshot_and_restore_us"])],
@@ -77,10 +84,12 @@ def costs(result: Any) -> str:
 
 
 def summary(result: Any) -> str:
-    """The line of the README."""
-    rates = {name: row["steps_per_s"] for name, row in result["rates"].items()}
-    chosen = [name for name in rates if "reference" in name or "plain" in name or "vector" in name]
-    return rows([f"ALFWorld, {result['source']} games", "steps/s"], [[name, number(rates[name])] for name in chosen])
+    """The lines of the README."""
+    chosen = {name: row for name, row in result["rates"].items() if "as many games" not in name}
+    body = [
+        [name, number(row["steps_per_s"]), number(row.get("known_game_steps_per_s"))] for name, row in chosen.items()
+    ]
+    return rows([f"ALFWorld, {result['source']} games", "steps/s", "steps/s, known games"], body)
 
 
 def agreement(result: Any) -> str:

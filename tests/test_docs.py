@@ -8,11 +8,13 @@ import re
 import shlex
 import subprocess
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
+import typer
 from typer.testing import CliRunner
 
 from eapo_gym.cli.app import app
@@ -61,21 +63,33 @@ def commands(page: Path) -> list[list[str]]:
     return [line[line.index("eapo-gym") + 1 :] for line in words if "eapo-gym" in line]
 
 
-@EVERY_PAGE
-def test_code_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    """From top to bottom, as a reader would type it; sessions (`>>>`) must show what really comes out."""
+@pytest.fixture
+def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A reader's folder, in which modules can be written and imported; nothing of them is left behind."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.delenv("ALFWORLD_DATA", raising=False)
+    yield tmp_path
+    for name, module in list(sys.modules.items()):
+        if str(getattr(module, "__file__", None)).startswith(str(tmp_path)):
+            del sys.modules[name]
+
+
+@EVERY_PAGE
+def test_code_runs(page: Path, own_folder: Path):
+    """From top to bottom, as a reader would type it; sessions (`>>>`) must show what really comes out."""
     names: dict[str, Any] = {"__name__": "__page__"}
     for block in blocks(page):
-        if block.language == "sh" and block.run:
+        if block.language == "sh":
             for line in block.text.splitlines():
                 if line.startswith("eapo-gym new-env "):
-                    assert CONSOLE.invoke(app, shlex.split(line)[1:]).exit_code == 0
-        elif block.language == "python" and block.run:
+                    result = CONSOLE.invoke(app, shlex.split(line)[1:])
+                    assert result.exit_code == 0, result.output
+        elif block.language == "python":
             # Blank lines before it, so that a traceback names the line of the page.
-            exec(compile("\n" * (block.line - 1) + block.text, page, "exec"), names)
+            code = compile("\n" * (block.line - 1) + block.text, page, "exec")
+            if block.run:
+                exec(code, names)
         elif block.language == "pycon" and block.run:
             check_session(block, page, names)
 
@@ -115,9 +129,15 @@ def test_the_command_line_page_knows_every_option(monkeypatch: pytest.MonkeyPatc
     for command, text in pages.items():
         shown = CONSOLE.invoke(app, [*command.split(), "--help"], terminal_width=200, color=False).output
         assert set(option.findall(text)) == set(option.findall(shown)) - {"--help"}, command
-    groups = CONSOLE.invoke(app, ["--help"]).output, CONSOLE.invoke(app, ["data", "--help"]).output
-    top, data = (set(re.findall(r"^│ ([a-z-]+)  ", text, flags=re.M)) for text in groups)
-    assert set(pages) == (top - {"data"}) | {f"data {name}" for name in data}
+    groups = {group.name: group.typer_instance for group in app.registered_groups}
+    assert set(pages) == set(names_in(app)) | {
+        f"{group} {name}" for group, commands_ in groups.items() for name in names_in(commands_)
+    }
+
+
+def names_in(group: typer.Typer) -> list[str]:
+    found = ((command.name, command.callback) for command in group.registered_commands)
+    return [name or callback.__name__.replace("_", "-") for name, callback in found]
 
 
 def test_the_generated_parts_are_up_to_date():

@@ -24,6 +24,8 @@ from eapo_gym.schema import Trajectory, Transition, Turn
 from eapo_gym.visitation import VisitCounter
 
 Policy = Callable[[Obs, Info], "str | Turn"]
+"""What plays: from an observation and its info to a command, or to a whole turn with explore and memory."""
+
 MakePolicy = Callable[[gym.Env[Any, Any], int], Policy]
 """Builds the policy of one episode from the environment and a seed."""
 

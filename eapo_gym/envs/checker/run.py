@@ -67,6 +67,7 @@ CHECKS = (
     ),
     Check("other-process", "another process sees the same", elsewhere.check_other_process, ("fresh-start", "purity")),
 )
+"""Every check, in the order in which they run."""
 
 
 def run_checks(
