@@ -33,7 +33,6 @@ class Game:
     def __init__(self, rulebook: Rulebook, problem: pddl.Problem) -> None:
         self.rulebook = rulebook
         self.problem = problem
-        self.goal_text = problem.task_text
         types = {**rulebook.domain.constants, **problem.objects}
         things = {arg for fact in problem.init for arg in fact[1:]}
         unknown = sorted(things - types.keys())
@@ -41,9 +40,11 @@ class Game:
             raise GameFileError(f"PDDL problem: {unknown[0]!r} occurs in :init, but not in :objects")
         self.facts = Facts(problem.init, rulebook.fluents, types, rulebook.domain.types)
         self._start = (1 << len(self.facts.numbered)) - 1
-        self.entities = {id_: Entity(id_, name, types[id_]) for id_, name in entity_names(things).items()}
+        names = entity_names(things)  # what no fact mentions has no number among its kind
+        self.entities = {id_: Entity(id_, names.get(id_, id_), type_) for id_, type_ in types.items()}
         self.identity = Identity(rulebook, self.facts, problem)
-        self._narrator = Narrator(rulebook.grammar, self.facts, self.entities, self.goal_text)
+        self._narrator = Narrator(rulebook.grammar, self.facts, self.entities, problem.task_text)
+        self.goal_text = self._narrator.task
         self._mind = Mind(rulebook, self.facts, self._narrator)
         self._goal = _Goal(self.facts, problem.goal)
 

@@ -233,6 +233,7 @@ _PART = re.compile(
       \#(?P<symbol>[\w()/!<>\-\s,.]+)\#
     | \{(?P<single>[^{}]*)\}
     | \[\s*\{(?P<listed>[^{}]*)\}\s*\]
+    | "(?P<quoted>[^;|"<>\[\]\#{}]*)"
     | (?P<literal>[^;|"<>\[\]\#{}]+)
     """,
     re.VERBOSE,
@@ -256,8 +257,8 @@ def parse_text(text: str) -> Text:
             # rule that nothing uses): so does this one.
             break
         position = match.end()
-        if match["literal"] is not None:
-            parts.append(match["literal"])
+        if match["literal"] is not None or match["quoted"] is not None:
+            parts.append(match["literal"] or match["quoted"] or "")
         elif match["symbol"] is not None:
             parts.append(Symbol(match["symbol"]))
         elif match["single"] is not None:

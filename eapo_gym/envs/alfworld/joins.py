@@ -117,6 +117,8 @@ class Join:
             literal = min(waiting, key=lambda one: _width(one, bound))
             if not literal.positive:
                 self._fill(variables_of(literal), bound)
+            elif literal.predicate == EQUAL and bound.isdisjoint(literal.args):
+                self._fill(variables_of(literal)[:1], bound)
             waiting.remove(literal)
             self._solving.append(Step(literal, self.slots, bound))
             bound.update(variables_of(literal))
@@ -166,7 +168,7 @@ def _static_reaches(literal: Literal, bound: set[Placeholder], fluents: frozense
     if literal.predicate in fluents:
         return False
     known = [isinstance(arg, str) or arg in bound for arg in literal.args]
-    return any(known) if literal.positive else all(known)
+    return all(known) or (literal.positive and any(known))
 
 
 def _width(literal: Literal, bound: set[Placeholder]) -> int:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from eapo_gym.envs.alfworld.facts import Binding, Facts
-from eapo_gym.envs.alfworld.grammar import Each, Entity, Symbol, Text, TextGrammar
-from eapo_gym.envs.alfworld.rulebook import TASK
+from eapo_gym.envs.alfworld.grammar import Each, Entity, Symbol, Text, TextGrammar, parse_text
+from eapo_gym.envs.alfworld.rulebook import TASK, TASK_BEGINS
 from eapo_gym.errors import GameFileError
 
 
@@ -15,7 +15,13 @@ class Narrator:
         self._grammar = grammar
         self._facts = facts
         self._entities = entities
-        self._task = task
+        first, *rest = parse_text(TASK_BEGINS + task)
+        self._task: Text = (str(first).removeprefix(TASK_BEGINS), *rest)
+
+    @property
+    def task(self) -> str:
+        """What the player is told to do."""
+        return self.say(self._task, {}, 0)
 
     def say(self, text: Text, binding: Binding, state: int) -> str:
         """Derive a text in a state, with some variables bound."""
@@ -35,7 +41,7 @@ class Narrator:
             if any(True for _ in self._facts.answers(alternative.condition, binding, state)):
                 yield from self._derive(alternative.text, binding, state)
                 if symbol.name == TASK:
-                    yield self._task
+                    yield from self._derive(self._task, binding, state)
                 return
         raise GameFileError(f"Text grammar: no alternative of #{symbol.name}# fits the state")
 

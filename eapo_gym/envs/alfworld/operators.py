@@ -54,7 +54,7 @@ class Notes(Generic[Value]):
 class Operator:
     """An action with its parameters filled in."""
 
-    __slots__ = ("_add", "_conditional", "_keep", "_mind", "_said", "command", "rule", "values")
+    __slots__ = ("_add", "_conditional", "_keep", "_mind", "_noted", "_remove", "_said", "command", "rule", "values")
 
     def __init__(self, mind: Mind, rule: ActionRule, values: Values, command: str) -> None:
         self._mind = mind
@@ -62,27 +62,37 @@ class Operator:
         self.values = values
         """The values of the rule's parameters."""
         self.command = command
-        self._add, self._keep = self._masks(rule.effects)
+        self._add, self._remove = self._masks(rule.effects)
+        self._keep = ~(self._remove & ~self._add)
         self._conditional = [
-            (
-                [(join, join.starts(mind.facts, join.padded(values))) for join in effect.conditions],
-                *self._masks([effect.term]),
-            )
-            for effect in rule.conditional
+            (effect.starts(mind.facts, values), *self._masks([effect.term])) for effect in rule.conditional
         ]
+        touched: list[Fact] = [
+            term.ground(values)  # type: ignore[misc]
+            for term in [*rule.effects, *(effect.term for effect in rule.conditional)]
+            if term.predicate in mind.rulebook.negated
+        ]
+        number = mind.facts.number
+        self._noted = [(1 << number(fact), 1 << number((NEGATED + fact[0], *fact[1:]))) for fact in touched]
+        """Facts whose falsehood is noted, each with its note."""
         asked = ((join, join.starts(mind.facts, join.padded(values))) for join in rule.telling)
         self._said: Notes[str] = Notes(mind.facts, (read for join, starts in asked for read in join.reads(starts)))
 
     def apply(self, state: int) -> int:
-        after = (state & self._keep) | self._add
+        add, keep = self._add, self._keep
         if self._conditional:
-            facts = self._mind.facts
-            added, kept = 0, -1
-            for conditions, add, keep in self._conditional:
-                if any(join.solutions(facts, starts, state) for join, starts in conditions):
-                    added |= add
-                    kept &= keep
-            after = (after & kept) | added
+            remove = self._remove
+            for conditions, added, removed in self._conditional:
+                if any(join.solutions(self._mind.facts, starts, state) for join, starts in conditions):
+                    add |= added
+                    remove |= removed
+            keep = ~(remove & ~add)  # what is both removed and added is added
+        after = (state & keep) | add
+        for fact, note in self._noted:
+            if add & fact:
+                after &= ~note
+            elif not keep & fact:
+                after |= note
         return after
 
     def feedback(self, after: int) -> str:
@@ -95,17 +105,15 @@ class Operator:
         return said
 
     def _masks(self, effects: Sequence[Term]) -> tuple[int, int]:
-        """The bits to set, and those to keep. A fact both removed and added is added."""
-        facts, negated = self._mind.facts, self._mind.rulebook.negated
+        """The bits of the facts that become true, and of those that become false."""
         add = remove = 0
-        for effect in sorted(effects, key=lambda effect: effect.positive):
+        for effect in effects:
             fact: Fact = effect.ground(self.values)  # type: ignore[assignment]
-            itself = 1 << facts.number(fact)
-            opposite = 1 << facts.number((NEGATED + fact[0], *fact[1:])) if effect.predicate in negated else 0
-            true, false = (itself, opposite) if effect.positive else (opposite, itself)
-            add = (add & ~false) | true
-            remove = (remove & ~true) | false
-        return add, ~remove
+            if effect.positive:
+                add |= 1 << self._mind.facts.number(fact)
+            else:
+                remove |= 1 << self._mind.facts.number(fact)
+        return add, remove
 
 
 class Option:
@@ -131,7 +139,7 @@ class Option:
         size = len(rule.parameters)
         offers: dict[str, Values] = {}
         for solution in self.way.join.solutions(mind.facts, self._starts, state):
-            if self.way.changes_something(solution):
+            if self.way.changes_something(mind.facts, solution):
                 values = solution[:size]
                 offers.setdefault(mind.spell(rule, values), values)
         return offers

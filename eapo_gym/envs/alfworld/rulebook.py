@@ -5,6 +5,7 @@ Nothing here knows a predicate by its name; all of it follows from the domain an
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
@@ -42,7 +43,7 @@ class Way:
         self._pivot = None if where is None else Step(where, self.join.slots, set())
         demanded = [Term(literal, self.join.slots) for literal in literals]
         self._rivals = [(effect, _rivals(effect, demanded, rule.effects)) for effect in rule.effects]
-        self._always_changes = bool(rule.conditional) or any(not rivals for _, rivals in self._rivals)
+        self._always_changes = any(not rivals for _, rivals in self._rivals)
 
     def starts(self, facts: Facts, here: int) -> list[Values]:
         """Where the join begins, at a place (the bit of its pivot)."""
@@ -50,7 +51,7 @@ class Way:
         places = [nothing] if self._pivot is None else self._pivot.run(facts, nothing, here)
         return [start for place in places for start in self.join.starts(facts, place)]
 
-    def changes_something(self, values: Values) -> bool:
+    def changes_something(self, facts: Facts, values: Values) -> bool:
         """Planners drop an action that only makes true what it demands (a walk to where one stands), and so do we."""
         if self._always_changes:
             return True
@@ -58,7 +59,8 @@ class Way:
             fact = effect.ground(values)
             if all(rival.ground(values) != fact for rival in rivals):
                 return True
-        return False
+        parameters = values[: len(self.rule.parameters)]
+        return any(effect.starts(facts, parameters) for effect in self.rule.conditional)
 
 
 def _rivals(effect: Term, demanded: Sequence[Term], effects: Sequence[Term]) -> list[Term]:
@@ -72,13 +74,18 @@ def _rivals(effect: Term, demanded: Sequence[Term], effects: Sequence[Term]) -> 
 class ConditionalEffect:
     """A literal that becomes true (or false) where one of the conditions held before."""
 
-    __slots__ = ("conditions", "term")
+    __slots__ = ("_conditions", "term")
 
     def __init__(
         self, literal: Literal, conditions: Sequence[Conjunction], rule: ActionRule, fluents: frozenset[str]
     ) -> None:
         self.term = Term(literal, rule.parameters)
-        self.conditions = [Join(way, rule.parameters, rule.parameters, fluents) for way in conditions]
+        self._conditions = [Join(way, rule.parameters, rule.parameters, fluents) for way in conditions]
+
+    def starts(self, facts: Facts, parameters: Values) -> list[tuple[Join, list[Values]]]:
+        """The conditions that can hold in some state, with where their joins begin."""
+        begun = ((join, join.starts(facts, join.padded(parameters))) for join in self._conditions)
+        return [(join, starts) for join, starts in begun if starts]
 
 
 class ActionRule:
@@ -210,7 +217,9 @@ def _parse(domain: str, grammar: str) -> Rulebook:
 TASK = "task"
 """The symbol of the text grammar that says what to do; it alone differs between the games of a family."""
 
-_TASK = re.compile(r'("rhs"\s*:\s*"Your task is to: )([^"]*)"')
+TASK_BEGINS = "Your task is to: "
+
+_TASK = re.compile(rf'("rhs"\s*:\s*"{TASK_BEGINS})((?:[^"\\]|\\.)*)"')
 
 
 def split_task(grammar: str) -> tuple[str, str]:
@@ -218,34 +227,35 @@ def split_task(grammar: str) -> tuple[str, str]:
     match = _TASK.search(grammar)
     if match is None:
         return grammar, ""
-    return grammar[: match.start(2)] + grammar[match.end(2) :], match[2]
+    try:
+        task = json.loads(f'"{match[2]}"')
+    except ValueError:
+        raise GameFileError(f"Text grammar: the task {match[2]!r:.80} is not a JSON string") from None
+    return grammar[: match.start(2)] + grammar[match.end(2) :], task
 
 
 def conjunctions(condition: pddl.Condition, parameters: Sequence[pddl.Parameter] = ()) -> tuple[Conjunction, ...]:
     """A condition as alternatives of literals (disjunctive normal form)."""
-    return tuple(tuple(dict.fromkeys(part)) for part in _alternatives(condition, True, _scope(parameters)))
+    scope = _scope(parameters)
+    taken = {name for name, _ in scope.values()}
+    return tuple(tuple(dict.fromkeys(part)) for part in _alternatives(condition, True, scope, taken))
 
 
 def _scope(parameters: Sequence[pddl.Parameter]) -> dict[str, Placeholder]:
     return {name: (name.lstrip("?"), type_) for name, type_ in parameters}
 
 
-def _alternatives(condition: pddl.Condition, positive: bool, scope: dict[str, Placeholder]) -> Iterator[Conjunction]:
+def _alternatives(
+    condition: pddl.Condition, positive: bool, scope: dict[str, Placeholder], taken: set[str]
+) -> Iterator[Conjunction]:
     if isinstance(condition, pddl.Not):
-        yield from _alternatives(condition.part, not positive, scope)
+        yield from _alternatives(condition.part, not positive, scope, taken)
     elif isinstance(condition, pddl.Atom):
         yield (_literal(condition, positive, scope),)
     elif isinstance(condition, pddl.Exists if positive else pddl.Forall):
-        inner = dict(scope)
-        for name, type_ in condition.variables:
-            taken = {variable for variable, _ in scope.values()}
-            fresh = name.lstrip("?")
-            while fresh in taken:
-                fresh += "'"
-            inner[name] = (fresh, type_)
-        yield from _alternatives(condition.part, positive, inner)
+        yield from _alternatives(condition.part, positive, {**scope, **_fresh(condition.variables, taken)}, taken)
     elif isinstance(condition, pddl.And | pddl.Or):
-        parts = [list(_alternatives(part, positive, scope)) for part in condition.parts]
+        parts = [list(_alternatives(part, positive, scope, taken)) for part in condition.parts]
         if isinstance(condition, pddl.And) == positive:
             combined: list[Conjunction] = [()]
             for part in parts:
@@ -259,6 +269,18 @@ def _alternatives(condition: pddl.Condition, positive: bool, scope: dict[str, Pl
             "PDDL: a condition that holds for all values of a variable is not played by this engine: "
             "use engine='textworld'"
         )
+
+
+def _fresh(variables: Sequence[pddl.Parameter], taken: set[str]) -> dict[str, Placeholder]:
+    """Names for bound variables that no other variable of the condition has: two `exists ?x` are two variables."""
+    scope: dict[str, Placeholder] = {}
+    for name, type_ in variables:
+        fresh = name.lstrip("?")
+        while fresh in taken:
+            fresh += "'"
+        taken.add(fresh)
+        scope[name] = (fresh, type_)
+    return scope
 
 
 def _literal(atom: pddl.Atom, positive: bool, scope: dict[str, Placeholder]) -> Literal:

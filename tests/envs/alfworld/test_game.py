@@ -217,6 +217,80 @@ def test_other_rules_are_played_as_they_are_written():
     assert not game_.won(state)
 
 
+def small(actions: str, init: str, goal: str, spelling: dict[str, tuple[str, str]], symbols: str = "") -> Game:
+    """A game of one type of thing, to try the rules themselves; what it must do is what TextWorld does with it."""
+    domain = f"""
+      (define (domain d) (:types t - object)
+        (:predicates (p ?x - t) (q ?x - t) (r ?x - t ?y - t) (n) (m) (z)) {actions})
+    """
+    problem = f"(define (problem x) (:domain d) (:objects o1 o2 - t) (:init {init}) (:goal {goal}))"
+    rules_ = """{"intro": [{"rhs": "Hi. #task#"}], "task": [{"rhs": "Your task is to: caf\\u00e9 \\"now\\""}]%s}"""
+    words = "".join(f'action {a} {{ template :: "{c}"; feedback :: "{f}"; }} ' for a, (c, f) in spelling.items())
+    grammar = f'grammar :: """{rules_ % symbols}"""; {words}'
+    return Game.from_data({"pddl_domain": domain, "grammar": grammar, "pddl_problem": problem})
+
+
+NAMED = {"a": ("a {x.id}", "ok"), "b": ("b {x.id}", "ok"), "c": ("c", "ok")}
+
+
+def test_the_task_is_read_as_the_text_it_is():
+    game_ = small("(:action a :parameters (?x - t) :precondition () :effect (n))", "(p o1)", "(n)", NAMED)
+    assert game_.goal_text == "café now"
+    assert game_.intro == "Hi. Your task is to: café now"
+
+
+def test_two_exists_are_two_variables():
+    game_ = small(
+        """(:action a :parameters (?x - t) :effect (n)
+             :precondition (and (exists (?y - t) (p ?y)) (exists (?y - t) (q ?y))))
+           (:action b :parameters (?x - t) :precondition (not (p ?x)) :effect (and (p ?x) (q ?x)))""",
+        "(p o1) (q o2)",
+        "(and (exists (?x - t) (p ?x)) (exists (?x - t) (q ?x)))",
+        NAMED,
+    )
+    assert game_.won(game_.start())
+    assert game_.commands(game_.start()) == ("a o1", "a o2", "b o2")
+
+
+def test_what_is_removed_and_added_is_added():
+    game_ = small(
+        """(:action a :parameters (?x - t) :precondition () :effect (and (n) (when (m) (not (n)))))
+           (:action b :parameters (?x - t) :precondition (not (m)) :effect (m))
+           (:action c :parameters () :precondition (n) :effect (not (n)))""",
+        "(p o1)",
+        "(and (n) (m))",
+        {**NAMED, "a": ("a {x.id}", "#told#")},
+        ', "told": [{"condition": "not_n()", "rhs": "no"}, {"condition": "n()", "rhs": "yes"}]',
+    )
+    state = played(game_, "b o1", "a o1")
+    assert game_.won(state)
+    assert game_.step(state, "a o2")[1] == "yes"
+    state = played(game_, "c", state=state)
+    assert not game_.won(state)
+
+
+def test_equality_binds():
+    game_ = small(
+        """(:action a :parameters (?x - t ?y - t) :precondition (or (p ?x) (= ?x ?y)) :effect (r ?x ?y))
+           (:action b :parameters (?x - t) :precondition () :effect (q ?x))""",
+        "(p o1)",
+        "(q o1)",
+        {**NAMED, "a": ("a {x.id} {y.id}", "ok")},
+    )
+    assert game_.commands(game_.start()) == ("a o1 o1", "a o1 o2", "a o2 o2", "b o1", "b o2")
+
+
+def test_an_action_that_can_change_nothing_is_not_offered():
+    game_ = small(
+        """(:action a :parameters (?x - t) :precondition (p ?x) :effect (and (p ?x) (when (z) (n))))
+           (:action b :parameters (?x - t) :precondition (p ?x) :effect (not (p ?x)))""",
+        "(p o1)",
+        "(not (p o1))",
+        NAMED,
+    )
+    assert game_.commands(game_.start()) == ("b o1",)
+
+
 def test_a_file_is_loaded(tmp_path):
     file = tmp_path / "game.tw-pddl"
     file.write_text(json.dumps(data()), encoding="utf-8")
