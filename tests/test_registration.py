@@ -45,7 +45,7 @@ def test_the_checkers_pass_for_what_a_vector_holds(mode):
 
 
 def test_the_checker_passes_through_a_process_of_its_own():
-    env = HostedEnv("eapo_gym.envs.alfworld.env:ALFWorldEnv", {"games": 5}, recycle_episodes=20)
+    env = HostedEnv("eapo_gym.envs.alfworld.env:ALFWorldEnv", {"games": 5})
     try:
         check_env(env, skip_render_check=True)
         eapo_gym.check_agent_env(env, steps=15, episodes=3)
