@@ -23,23 +23,24 @@ _NOTES = 1024
 class Notes(Generic[Value]):
     """Answers to one question about states, filed under the bits that it reads."""
 
-    __slots__ = ("_facts", "_known", "_mask", "_numbered", "reads")
+    __slots__ = ("_facts", "_known", "_scope", "reads")
 
     def __init__(self, facts: Facts, reads: Iterable[Pattern]) -> None:
         self._facts = facts
         self.reads = tuple(dict.fromkeys(reads))
-        self._mask = 0
-        self._numbered = -1
+        self._scope = (-1, 0)
+        """How many facts were numbered, and the mask of those that are read then. It is one value, since a thread that
+        saw the one without the other would file answers under wrong keys."""
         self._known: dict[int, Value] = {}
 
     def key(self, state: int) -> int:
-        if self._numbered != len(self._facts.numbered):
-            # Facts numbered since then are false in all states met before, so what is noted stays right. The mask comes
-            # first: another thread may look at it as soon as the number says that it is up to date.
-            numbered = len(self._facts.numbered)
-            self._mask = self._facts.mask(self.reads)
-            self._numbered = numbered
-        return state & self._mask
+        numbered = len(self._facts.numbered)
+        known, mask = self._scope
+        if known != numbered:
+            # Facts numbered since then are false in all states met before, so what is noted stays right.
+            mask = self._facts.mask(self.reads)
+            self._scope = (numbered, mask)
+        return state & mask
 
     def get(self, key: int) -> Value | None:
         return self._known.get(key)
