@@ -119,6 +119,8 @@ class HostedEnv(AgentEnv):
         self._drawer = Drawer()  # the snapshots that live in the present process
         self._last_reply: bytes | bytearray = b""  # decoded again, it is a fresh copy of the last observation
         self._known: dict[str, Any] = {}  # answers about the present state, for when its process is lost
+        self._known_before: dict[str, Any] = {}  # and about the states before
+        self._unreported = False  # the process was lost between two steps, and the next one has to say so
         self._generator: dict[str, Any] | None = None  # state of the tenant's, as last heard of
         self._loan: Loan | None = None  # a copy of it that was handed out since the last call
         try:
@@ -164,6 +166,10 @@ class HostedEnv(AgentEnv):
         return obs, info
 
     def step(self, action: str) -> tuple[Obs, float, bool, bool, Info]:
+        if self._unreported:
+            assert self._failure is not None
+            self._unreported = False
+            return self._ended_by(self._failure)
         self._refuse_without_episode("step")
         try:
             obs, reward, terminated, truncated, info = self._ask("step", action=action)
@@ -175,8 +181,8 @@ class HostedEnv(AgentEnv):
     def snapshot(self) -> ValueSnapshot | HandleSnapshot:
         """Of plain data: outlives the process, can be restored in any hosted environment of this target. Otherwise it
         lives in the present process, which is not recycled as long as anybody holds it."""
-        self._refuse_without_episode("snapshot")
-        answer = self._ask_or_raise("snapshot")
+        gone = {"handle": -1}  # of a process that is lost: it cannot be restored, and says so
+        answer = self._asked_between_steps(gone, "snapshot")
         if "value" in answer:
             return ValueSnapshot(self.target, answer["value"])
         return HandleSnapshot(self.target, answer["handle"], self._drawer)
@@ -210,11 +216,11 @@ class HostedEnv(AgentEnv):
         return answer
 
     def parse_action(self, text: str) -> str:
-        command: str = self.call("parse_action", text)
+        command: str = self._asked_between_steps(text.strip(), "call", name="parse_action", args=[text], kwargs={})
         return command
 
     def inverse(self, action: str) -> list[str]:
-        actions: list[str] = self.call("inverse", action)
+        actions: list[str] = self._asked_between_steps([], "call", name="inverse", args=[action], kwargs={})
         return actions
 
     def render(self) -> Any:
@@ -371,7 +377,8 @@ class HostedEnv(AgentEnv):
         for name in LABELS:
             if name not in self._client.labels and isinstance(info.get(name), str):
                 setattr(self, name, info[name])  # an environment that is no AgentEnv may say it there alone
-        self._failure = None
+        self._failure, self._unreported = None, False
+        self._known_before = {**self._known_before, **self._known}
         self._known.clear()
         self._last_reply = self._client.last_reply
 
@@ -385,11 +392,30 @@ class HostedEnv(AgentEnv):
     def _answer(self, name: str) -> Any:
         """A question about the state. Once its process is lost, the state is where it was last seen: whoever asks after
         every step (a wrapper that counts visits, say) gets through the step that failed."""
-        if self._failure is not None and name in self._known:
-            return copy.copy(self._known[name])
-        answer = self.call(name)
-        self._known[name] = copy.copy(answer)
+        last_seen = {**self._known_before, **self._known}
+        if self._failure is not None and name in last_seen:
+            return copy.copy(last_seen[name])
+        if name in last_seen:
+            answer = self._asked_between_steps(copy.copy(last_seen[name]), "call", name=name, args=[], kwargs={})
+        else:
+            answer = self.call(name)
+        if self._failure is None:
+            self._known[name] = copy.copy(answer)
         return answer
+
+    def _asked_between_steps(self, neutral: Any, do: str, **fields: Any) -> Any:
+        """A question that a wrapper asks around a step. A process that is lost over it ends the episode as one that is
+        lost over a step does: as data, with the next step; until then the answer is a neutral one."""
+        if self._unreported:
+            return neutral
+        self._refuse_without_episode(str(fields.get("name", do)))
+        try:
+            return self._ask(do, **fields)
+        except Fault as fault:
+            if not self._last_reply:
+                raise HostingError(f"{self.target}: {fault}") from fault
+            self._unreported = True
+            return neutral
 
     def _ask_or_raise(self, do: str, **fields: Any) -> Any:
         try:

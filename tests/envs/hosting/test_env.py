@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from eapo_gym.envs.checker import check_agent_env
 from eapo_gym.envs.hosting import HostedEnv
 from eapo_gym.errors import ActionError, ContractError, HostingError, UnknownName
+from eapo_gym.wrappers import apply_schema
 from tests.envs.hosting.registered import Pictures
 from tests.toys import COMMANDS, Corridor
 
@@ -334,3 +335,19 @@ def test_it_works_in_the_daemonic_workers_of_an_async_vector():
         assert rewards.tolist() == [0.0, 0.0]
     finally:
         envs.close()
+
+
+@pytest.mark.parametrize("schema", ["explore", "native"])
+@pytest.mark.parametrize("rollback", ["inverse", "restore", None])
+def test_a_process_that_dies_under_wrappers_ends_the_episode_as_data(schema, rollback):
+    """Wrappers ask before and after a step; whatever question meets the dead process, the step reports it."""
+    with HostedEnv("tests.toys:Corridor") as hosted:
+        env = apply_schema(hosted, schema, rollback)
+        env.reset(seed=1)
+        env.step("right")
+        kill(hosted)
+        _, reward, terminated, truncated, info = env.step("right")
+        assert (reward, terminated, truncated, info["failure"]["cause"]) == (0.0, False, True, "died")
+        env.reset(seed=1)
+        assert not env.step("right")[3]
+        assert hosted.restarts == {"died": 1}
