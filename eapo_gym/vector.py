@@ -47,7 +47,10 @@ class InProcessVectorEnv(gym.vector.VectorEnv[dict[str, Any], Any, np.ndarray]):
     def reset(
         self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
     ) -> tuple[dict[str, Any], dict[str, Any]]:
-        seeds = [seed + i for i in range(self.num_envs)] if isinstance(seed, int) else seed or [None] * self.num_envs
+        if isinstance(seed, int | np.integer):
+            seeds: Sequence[int | None] = [int(seed) + i for i in range(self.num_envs)]
+        else:
+            seeds = [None] * self.num_envs if seed is None else [None if one is None else int(one) for one in seed]
         options = dict(options or {})
         chosen = options.pop("reset_mask", np.ones(self.num_envs, dtype=np.bool_))
         tasks = options.pop("tasks", [options.get("task")] * self.num_envs)
@@ -97,6 +100,10 @@ class InProcessVectorEnv(gym.vector.VectorEnv[dict[str, Any], Any, np.ndarray]):
         found = [env.get_wrapper_attr(name) for env in self.envs]
         return tuple(value(*args, **kwargs) if callable(value) else value for value in found)
 
+    def get_attr(self, name: str) -> tuple[Any, ...]:
+        """An attribute of every environment, as Gymnasium's own vectors give it."""
+        return self.call(name)
+
     def close_extras(self, **kwargs: Any) -> None:
         for env in self.envs:
             env.close()
@@ -143,12 +150,12 @@ def _batch_values(key: str, values: list[Any], present: np.ndarray) -> Any:
 
 
 def make_vec(
-    id: str, num_envs: int = 1, vectorization_mode: str | None = None, **kwargs: Any
+    id: str, num_envs: int = 1, vectorization_mode: str | gym.VectorizeMode | None = None, **kwargs: Any
 ) -> gym.vector.VectorEnv[Any, Any, Any]:
     """`gymnasium.make_vec`, never with shared memory, which cannot hold text.
 
     Without a `vectorization_mode` it is the environment's own vector entry point, where it has one.
     """
-    if vectorization_mode == "async":
+    if vectorization_mode is not None and gym.VectorizeMode(vectorization_mode) is gym.VectorizeMode.ASYNC:
         kwargs["vector_kwargs"] = {"shared_memory": False, **(kwargs.get("vector_kwargs") or {})}
     return gym.make_vec(id, num_envs=num_envs, vectorization_mode=vectorization_mode, **kwargs)

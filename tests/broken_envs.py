@@ -488,6 +488,14 @@ class InverseDoesNotInvert(Corridor):
         return ["look"] if action == "light lamp" else super().inverse(action)
 
 
+@caught_by("inverse", "does not invert", "'left'")
+class InverseDoesNotInvertFurtherIn(Corridor):
+    """Wrong only for a step that the first one makes possible."""
+
+    def inverse(self, action: str) -> list[str]:
+        return ["look"] if action == "left" else super().inverse(action)
+
+
 @caught_by("inverse", "not valid after the step", "'extinguish lamp'")
 class InverseIsNoAction(Corridor):
     def inverse(self, action: str) -> list[str]:

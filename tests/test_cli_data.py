@@ -461,7 +461,7 @@ def test_generated_games_are_written_as_files_and_can_be_played(tmp_path: Path) 
     written = files_below(tmp_path / "own")
     assert {Path(name).name for name in written} == {GAME_FILE, "traj_data.json"}
     assert {str(Path(name).parent) for name in written} == {generate(seed).id for seed in (40, 41, 42)}
-    env = gym.make("eapo/ALFWorld-v0", games=tmp_path / "own", schema="native")
+    env = gym.make("eapo/ALFWorld-v0", source="folder", games=tmp_path / "own", schema="native")
     _, info = env.reset(seed=0)
     assert info["source"] == "folder"
     again = run(*arguments)

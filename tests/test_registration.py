@@ -10,6 +10,7 @@ import pytest
 from gymnasium.utils.env_checker import check_env
 
 import eapo_gym
+from eapo_gym.envs.alfworld.generator import generate
 from eapo_gym.envs.hosting import HostedEnv
 from eapo_gym.errors import UnknownName
 
@@ -95,6 +96,25 @@ def test_a_branch_of_the_whole_stack():
     eapo_gym.resume(env, saved)
     second = [env.step("\\boxed{inventory}") for _ in range(3)]
     assert first == second
+
+
+def test_a_first_reset_that_fails_breaks_nothing():
+    env = gym.make(ID, games=2)
+    with pytest.raises(UnknownName):
+        env.reset(options={"task": "typo"})
+    env.reset(seed=0)
+    assert env.step("\\boxed{look}")[4]["invalid_action"] is False
+    assert env.step("no command at all")[4]["invalid_action"] is True
+    assert env.step("\\boxed{rollback}")[4]["invalid_action"] is True, "there is nothing to take back"
+
+
+def test_a_folder_is_never_passed_off_as_another_source(tmp_path):
+    generate(0).write(tmp_path)
+    for source in ("official", "embedded"):
+        with pytest.raises(ValueError, match="a folder of games is source='folder'"):
+            gym.make(ID, source=source, games=str(tmp_path))
+    env = gym.make(ID, source="folder", games=str(tmp_path))
+    assert env.spec.kwargs["source"] == env.reset(seed=0)[1]["source"] == "folder"
 
 
 @pytest.mark.parametrize(

@@ -108,6 +108,16 @@ def test_every_mode_of_make_vec_plays_the_same(schema, mode):
     reference.close()
 
 
+@pytest.mark.parametrize("mode", [None, "sync"])
+@pytest.mark.parametrize(("limit", "ends"), [(3, [False, False, True]), (-1, [False] * 3), (None, [False] * 3)])
+def test_the_step_limit_means_the_same_in_every_mode(mode, limit, ends):
+    envs = eapo_gym.make_vec("eapo/ALFWorld-v0", 1, mode, schema="native", games=1, max_episode_steps=limit)
+    envs.reset(seed=0)
+    assert [bool(envs.step(["look"])[3][0]) for _ in range(3)] == ends
+    if limit is None:
+        assert [bool(envs.step(["look"])[3][0]) for _ in range(97)] == [False] * 96 + [True]
+
+
 def test_shared_memory_is_refused_rather_than_wrong():
     with pytest.raises(ValueError, match="shared_memory"):
         gym.make_vec("eapo/ALFWorld-v0", 2, "async", games=2)

@@ -84,6 +84,7 @@ class Episode:
             "agent": self.agent,
             "task": self.trajectory.task,
             "source": self.trajectory.source,
+            **self.trajectory.info,
             "success": self.success,
             "steps": len(self),
             "exploration_degree": self.trajectory.exploration_degree(),
@@ -135,7 +136,7 @@ def _play(
     obs, info = env.reset(seed=seed, options=None if task is None else {"task": task})
     trajectory = episode.trajectory
     trajectory.task = str(info.get("task", core.task))
-    trajectory.info = {name: info[name] for name in ("split", "engine", "task_type") if name in info}
+    trajectory.info = {name: info[name] for name in ("split", "engine", "task_type", "rollback_mode") if name in info}
     trajectory.info["seed"] = seed
     name = f"{trajectory.task}#{episode.agent}"
     visits = VisitCounter()

@@ -80,6 +80,8 @@ class AgentEnv(gym.Env[Obs, str], ABC):
 
     def choose_task(self, options: dict[str, Any] | None) -> str:
         """The task that `reset` was asked for, or one drawn with the environment's own generator."""
+        if options is not None and not isinstance(options, dict):
+            raise TypeError(f"options: expected a dict such as {{'task': …}}, got {type(options).__name__}")
         wanted = (options or {}).get("task")
         if wanted is None:
             tasks = self.tasks()

@@ -203,6 +203,8 @@ class AnsweringWrapper(AgentWrapper):
             state = state.removesuffix(f"\n{info['notice']}")
         for key in _OF_ONE_STEP:
             info.pop(key, None)
+        if "invalid_action" in info:
+            info["invalid_action"] = True  # nothing reached the environment
         room = max(0, self._max_state - len(notice) - 1)
         obs["state"] = f"{state[:room]}\n{notice}"[: self._max_state]
         self._notice = info["notice"] = notice

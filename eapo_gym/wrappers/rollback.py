@@ -72,8 +72,9 @@ class Rollback(AnsweringWrapper, gym.utils.RecordConstructorArgs):
         return [self._changes[-1].action] if self._way_back() else []
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Obs, Info]:
+        # Before the reset: an environment in a process of its own is replaced only once nobody holds its snapshots.
+        self._changes, self._snapshot = [], None
         obs, info = self.env.reset(seed=seed, options=options)
-        self._changes = []
         return self.show(obs, info)
 
     def restore(self, snapshot: Any) -> tuple[Obs, Info]:

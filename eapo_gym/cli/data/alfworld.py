@@ -94,4 +94,6 @@ def write_generated(count: int, into: Path, *, seed: int, difficulty: str) -> No
     out = console()
     kept = f", {count - written} were there already" if written < count else ""
     out.print(plain(f"{written} generated games written below {into}{kept}."), soft_wrap=True)
-    out.print(plain(f"Play them: gym.make('eapo/ALFWorld-v0', games={os.fspath(into)!r})"), soft_wrap=True)
+    out.print(
+        plain(f"Play them: gym.make('eapo/ALFWorld-v0', source='folder', games={os.fspath(into)!r})"), soft_wrap=True
+    )

@@ -11,6 +11,8 @@ from pathlib import Path
 from threading import Lock
 from typing import Protocol
 
+import numpy as np
+
 from eapo_gym.envs.alfworld.game import Game
 from eapo_gym.errors import MissingData, UnknownName
 
@@ -76,6 +78,9 @@ class OfficialLibrary:
             )
         tasks = _official_tasks(folder)
         if len(tasks) != OFFICIAL_COUNTS[split]:
+            look_again()  # it may have been completed since
+            tasks = _official_tasks(folder)
+        if len(tasks) != OFFICIAL_COUNTS[split]:
             raise MissingData(
                 f"ALFWorld's official split {split!r} has {OFFICIAL_COUNTS[split]} games, {folder} has {len(tasks)}: "
                 f"complete it with '{DOWNLOAD}', or play what is there with source='folder', games={str(folder)!r}."
@@ -108,6 +113,9 @@ class FolderLibrary:
             raise UnknownName.of("split (source='folder')", split, self.splits())
         tasks = _games_below(self._folder)
         if not tasks:
+            look_again()
+            tasks = _games_below(self._folder)
+        if not tasks:
             raise MissingData(f"games: there is no {GAME_FILE} below {self._folder}")
         return tasks
 
@@ -136,10 +144,13 @@ class EmbeddedLibrary:
         return _embedded_tasks(split)
 
     def check(self, split: str, task: str) -> None:
-        """Any game that the generator can make is one of this library, whether or not a split lists it."""
+        """Any game that the generator can make is one of this library, but for those of another split."""
         from eapo_gym.envs.alfworld.generator import embedded_game
 
         embedded_game(task)
+        other = next((other for other in self.splits() if other != split and task in self.tasks(other)), None)
+        if other is not None:
+            raise UnknownName(f"The game {task!r} is of split {other!r}, not of {split!r}: pass split={other!r}.")
 
     def file(self, split: str, task: str) -> None:
         return None
@@ -163,14 +174,16 @@ def select(library: Library, split: str, games: object) -> tuple[str, ...]:
         return tasks
     if isinstance(games, bool):
         raise TypeError("games: expected a number, a list of task ids or a folder, got a bool")
-    if isinstance(games, int):
+    if isinstance(games, int | np.integer):
         if not 1 <= games <= len(tasks):
             raise ValueError(f"games: expected a number from 1 to {len(tasks)} (the split has no more), got {games}")
-        return tasks[:games]
-    if isinstance(games, Sequence) and games:
+        return tasks[: int(games)]
+    if isinstance(games, Sequence) and not isinstance(games, bytes) and games:
         for task in games:
+            if not isinstance(task, str):
+                raise TypeError(f"games: expected the ids of tasks (str), got {task!r:.80} among them")
             library.check(split, task)
-        return tuple(games)
+        return tuple(dict.fromkeys(games))
     raise TypeError(f"games: expected a number, a non-empty list of task ids, or a folder, got {games!r:.80}")
 
 

@@ -12,7 +12,7 @@ from eapo_gym.envs.alfworld.data import Library, open_library, select
 from eapo_gym.envs.alfworld.game import Game
 from eapo_gym.envs.alfworld.task_types import task_type
 from eapo_gym.envs.base import AgentEnv, Info, Obs
-from eapo_gym.errors import ContractError, SnapshotError
+from eapo_gym.errors import ContractError, SnapshotError, UnknownName
 from eapo_gym.schema import MAX_TEXT, AnyText, observation_space
 
 
@@ -20,6 +20,8 @@ from eapo_gym.schema import MAX_TEXT, AnyText, observation_space
 class Snapshot:
     """A moment of an episode. Plain data, so that it can be kept, sent to another process and restored there."""
 
+    source: str
+    split: str
     task: str
     facts: tuple[tuple[str, ...], ...]
     text: str
@@ -31,7 +33,7 @@ class ALFWorldEnv(AgentEnv):
     Args:
         split: a split of the source; by default the first one (`train`, or `all` of a folder).
         games: play only these: a number (the first N), a list of task ids, or a folder with game files of your own.
-        source: "embedded" (generated games, always there) or "official" (the benchmark's data).
+        source: "embedded" (generated games, always there), "official" (the benchmark's data), or "folder" (`games`).
         render_mode: "ansi" makes `render()` return the last text.
     """
 
@@ -41,11 +43,18 @@ class ALFWorldEnv(AgentEnv):
         self,
         split: str | None = None,
         games: int | Sequence[str] | PathLike[str] | None = None,
-        source: str = "embedded",
+        source: str | None = None,
         render_mode: str | None = None,
     ) -> None:
-        if isinstance(games, PathLike | str):
-            source = "folder"
+        a_folder = isinstance(games, PathLike | str)
+        source = source or ("folder" if a_folder else "embedded")
+        if a_folder != (source == "folder"):
+            raise ValueError(
+                f"source={source!r} and games={games!r:.80} do not go together: "
+                "a folder of games is source='folder', and no other source has one."
+            )
+        if render_mode not in (None, *self.metadata["render_modes"]):
+            raise UnknownName.of("render_mode", render_mode, self.metadata["render_modes"])
         self.library: Library = open_library(source, games)
         self.source = source
         self.split = self.library.splits()[0] if split is None else split
@@ -113,14 +122,20 @@ class ALFWorldEnv(AgentEnv):
         return f"{mark:032x}"
 
     def snapshot(self) -> Any:
-        return _Moment(self.task, self.game, self.state, self._text)
+        return _Moment(self.source, self.split, self.task, self.game, self.state, self._text)
 
     def restore(self, snapshot: Any) -> tuple[Obs, Info]:
+        if not isinstance(snapshot, Snapshot | _Moment):
+            raise SnapshotError(f"expected a snapshot of an ALFWorld environment, got {type(snapshot).__name__}")
+        if (snapshot.source, snapshot.split) != (self.source, self.split):
+            raise SnapshotError(
+                f"This snapshot is of source={snapshot.source!r}, split={snapshot.split!r}, and this environment plays "
+                f"source={self.source!r}, split={self.split!r}: restore it in one that plays the same."
+            )
         if isinstance(snapshot, Snapshot):
             game = self.library.load(self.split, snapshot.task)
-            snapshot = _Moment(snapshot.task, game, game.state_of(snapshot.facts), snapshot.text)
-        if not isinstance(snapshot, _Moment):
-            raise SnapshotError(f"expected a snapshot of an ALFWorld environment, got {type(snapshot).__name__}")
+            state = game.state_of(snapshot.facts)
+            snapshot = _Moment(self.source, self.split, snapshot.task, game, state, snapshot.text)
         if snapshot.game is not self._game:
             self._game, self._marked = snapshot.game, None
         self.task, self.state, self._text = snapshot.task, snapshot.state, snapshot.text
@@ -172,10 +187,12 @@ class ALFWorldEnv(AgentEnv):
 class _Moment:
     """A snapshot within this process: the game and a number. Elsewhere it arrives as a `Snapshot`, by its facts."""
 
-    __slots__ = ("game", "state", "task", "text")
+    __slots__ = ("game", "source", "split", "state", "task", "text")
 
-    def __init__(self, task: str, game: Game, state: int, text: str) -> None:
-        self.task, self.game, self.state, self.text = task, game, state, text
+    def __init__(self, source: str, split: str, task: str, game: Game, state: int, text: str) -> None:
+        self.source, self.split, self.task = source, split, task
+        self.game, self.state, self.text = game, state, text
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Snapshot, (self.task, tuple(sorted(self.game.true_facts(self.state))), self.text)
+        facts = tuple(sorted(self.game.true_facts(self.state)))
+        return Snapshot, (self.source, self.split, self.task, facts, self.text)

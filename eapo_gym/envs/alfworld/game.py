@@ -59,6 +59,8 @@ class Game:
             return cls.from_data(json.loads(Path(path).read_bytes()))
         except GameFileError as error:
             raise GameFileError(f"{path}: {error}") from error
+        except OSError as error:
+            raise GameFileError(f"{path}: the game cannot be read: {error.strerror or error}") from error
         except RecursionError:
             raise GameFileError(f"{path}: the game nests its expressions too deeply") from None
         except ValueError as error:

@@ -156,7 +156,8 @@ class Menu:
         self.commands = tuple(sorted({command for _, offers in options for command in offers}))
 
     def find(self, command: str) -> tuple[ActionRule, Values] | None:
-        """The action behind a command; the first one, in the order of the domain, where there are several."""
+        """The action behind a command. Where several have the same words, those that are possible in every state come
+        first, then the order of the domain decides."""
         for rule, offers in self._options:
             values = offers.get(command)
             if values is not None:
@@ -165,7 +166,8 @@ class Menu:
 
     def changing(self, predicates: frozenset[str]) -> list[str]:
         """The commands that may change facts of all these predicates."""
-        return [command for rule, offers in self._options if rule.may_change(predicates) for command in offers]
+        found = (command for rule, offers in self._options if rule.may_change(predicates) for command in offers)
+        return list(dict.fromkeys(found))
 
 
 class Place:

@@ -116,12 +116,14 @@ def parse_domain(text: str) -> Domain:
         elif head == ":constants":
             constants = dict(_typed(body))
         elif head == ":predicates":
-            predicates = {predicate[0]: tuple(_typed(predicate[1:])) for predicate in body}
+            predicates = {_atom(predicate[:1]).predicate: tuple(_typed(predicate[1:])) for predicate in body}
         elif head == ":action":
             action = _action(body)
             actions[action.name] = action
         elif head not in (":requirements", ":functions"):
             raise GameFileError(f"PDDL domain: section {head!r} is not one that this engine knows")
+    for type_ in types:
+        _refuse_circle(type_, types)
     return Domain(types, predicates, constants, actions)
 
 
@@ -136,7 +138,7 @@ def parse_problem(text: str, task_text: str = "") -> Problem:
             objects = dict(_typed(body))
         elif head == ":init":
             # Assignments such as (= (total-cost) 0) have lists for arguments.
-            init = [tuple(fact) for fact in body if fact[0] != "="]
+            init = [_fact(fact) for fact in body if fact[:1] != ["="]]
         elif head == ":goal":
             goal = _condition(_single(body, ":goal"))
         elif head not in (":domain", ":metric", ":requirements"):
@@ -231,6 +233,8 @@ def _condition(tree: Tree) -> Condition:
     if head in ("and", "or"):
         parts = tuple(_condition(part) for part in body)
         return And(parts) if head == "and" else Or(parts)
+    if not isinstance(head, str):
+        raise GameFileError(f"PDDL: expected a condition, got {tree!r:.80}")
     if head == "not":
         return Not(_condition(_single(body, "not")))
     if head in ("exists", "forall"):
@@ -244,9 +248,25 @@ def _condition(tree: Tree) -> Condition:
 
 
 def _atom(tree: Tree) -> Atom:
-    if not all(isinstance(word, str) for word in tree):
+    if not isinstance(tree, list) or not tree or not all(isinstance(word, str) for word in tree):
         raise GameFileError(f"PDDL: expected an atom such as (opened ?r), got {tree!r:.80}")
+    if tree[0] == "=" and len(tree) != 3:
+        raise GameFileError(f"PDDL: expected (= ?x ?y), got {tree!r:.80}")
     return Atom(tree[0], tuple(tree[1:]))
+
+
+def _fact(tree: Tree) -> Fact:
+    atom = _atom(tree)
+    return (atom.predicate, *atom.args)
+
+
+def _refuse_circle(type_: str, types: dict[str, str]) -> None:
+    above, seen = types[type_], {type_}
+    while above in types and above != "object":
+        if above in seen:
+            raise GameFileError(f"PDDL domain: the type {type_!r} is its own supertype")
+        seen.add(above)
+        above = types[above]
 
 
 def _action(body: Tree) -> Action:

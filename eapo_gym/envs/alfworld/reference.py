@@ -26,7 +26,7 @@ PYTHON_VARIABLE = "EAPO_REFERENCE_PYTHON"
 def hosted_reference(
     split: str | None = None,
     games: int | Sequence[str] | PathLike[str] | None = None,
-    source: str = "embedded",
+    source: str | None = None,
     render_mode: str | None = None,
     *,
     python: str | None = None,
@@ -69,7 +69,7 @@ class ReferenceALFWorldEnv(ALFWorldEnv):
         self,
         split: str | None = None,
         games: int | Sequence[str] | PathLike[str] | None = None,
-        source: str = "embedded",
+        source: str | None = None,
         render_mode: str | None = None,
     ) -> None:
         super().__init__(split, games, source, render_mode)

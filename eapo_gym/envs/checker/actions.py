@@ -165,6 +165,10 @@ def check_inverse(bench: Bench) -> None:
             if back and not core.now.ended:
                 tried.add(action)
                 _go_back(bench, before, action, back)
+                if bench.failed:
+                    return
+                if not core.now.ended:
+                    core.step(action)  # and on from there: what is wrong with a way back may show only further in
             if core.now.ended or bench.failed:
                 break
         if bench.failed:

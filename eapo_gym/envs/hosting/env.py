@@ -385,9 +385,12 @@ class HostedEnv(AgentEnv):
     def _ended_by(self, fault: Fault) -> tuple[Obs, float, bool, bool, Info]:
         if not self._last_reply:
             raise HostingError(f"{self.target}: {fault}") from fault
-        obs: Obs = codec.decode(self._last_reply)["value"][0]
-        info: Info = {name: getattr(self, name) for name in LABELS}
-        return obs, 0.0, False, True, {**info, "won": False, "failure": {"cause": fault.cause, "message": str(fault)}}
+        last = codec.decode(self._last_reply)["value"]
+        obs: Obs = last[0]
+        info: Info = last[-1 if len(last) == 5 else 1]  # a step's reply, or that of a reset
+        info.update({name: getattr(self, name) for name in LABELS})
+        info.update(won=False, failure={"cause": fault.cause, "message": str(fault)})
+        return obs, 0.0, False, True, info
 
     def _answer(self, name: str) -> Any:
         """A question about the state. Once its process is lost, the state is where it was last seen: whoever asks after

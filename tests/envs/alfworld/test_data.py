@@ -70,6 +70,22 @@ def test_an_incomplete_official_split_is_not_passed_off_as_one(tmp_path, monkeyp
         ALFWorldEnv(source="official", split="valid_seen")
 
 
+def test_data_that_was_completed_is_found(tmp_path):
+    empty = FolderLibrary(tmp_path)
+    with pytest.raises(MissingData):
+        empty.tasks("all")
+    generate(0).write(tmp_path)
+    assert len(empty.tasks("all")) == 1
+
+
+def test_a_game_that_is_gone_is_one_sentence(folder):
+    env = ALFWorldEnv(games=folder)
+    task = env.tasks()[0]
+    env.library.file("all", task).unlink()
+    with pytest.raises(GameFileError, match="cannot be read: No such file"):
+        env.reset(options={"task": task})
+
+
 def test_what_the_official_loader_passes_over_is_no_game(tmp_path):
     root = tmp_path / "json_2.1.1" / "valid_unseen"
     for seed in range(4):

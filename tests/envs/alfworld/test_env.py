@@ -7,6 +7,7 @@ import subprocess
 import sys
 from random import Random
 
+import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
 
@@ -112,6 +113,14 @@ def test_a_foreign_snapshot_is_refused(env):
         env.restore({})
 
 
+def test_a_snapshot_of_another_split_is_refused(env):
+    other = ALFWorldEnv(split="valid", games=2)
+    other.reset(seed=0)
+    for snapshot in (other.snapshot(), pickle.loads(pickle.dumps(other.snapshot()))):
+        with pytest.raises(SnapshotError, match="split='valid', and this environment plays source='embedded'"):
+            env.restore(snapshot)
+
+
 def test_before_the_first_reset_there_is_no_game(env):
     with pytest.raises(ContractError, match="call reset"):
         env.valid_actions()
@@ -140,8 +149,13 @@ def test_games_selects(env):
         ALFWorldEnv(games=0)
     with pytest.raises(UnknownName, match="generated game"):
         ALFWorldEnv(games=["nonsense"])
-    with pytest.raises(TypeError, match="games: expected"):
-        ALFWorldEnv(games=[])
+    assert len(ALFWorldEnv(games=np.int64(3)).tasks()) == 3
+    assert ALFWorldEnv(games=[hard, hard]).tasks() == [hard]
+    with pytest.raises(UnknownName, match="is of split 'valid', not of 'train'"):
+        ALFWorldEnv(games=env.tasks("valid")[:1])
+    for games in ([], [1], b"x", True):
+        with pytest.raises(TypeError, match="games: expected"):
+            ALFWorldEnv(games=games)
 
 
 def test_the_list_of_tasks_is_the_callers_own(env):

@@ -64,7 +64,7 @@ def test_the_household_domain_has_every_verb():
         ("(define (domain d))", "expected '(define (problem"),
         ("(define (problem p) (:init))", "expected a :goal"),
         ("(define (problem p) (:magic) (:goal (a)))", ":magic"),
-        ("(define (problem p) (:goal ((a) b)))", "expected an atom"),
+        ("(define (problem p) (:goal ((a) b)))", "expected a"),
     ],
 )
 def test_a_broken_problem_is_one_sentence(text, says):
@@ -83,3 +83,26 @@ def test_any_text_is_read_or_refused(text):
 def test_a_truncated_problem_is_refused(length):
     with pytest.raises(GameFileError):
         pddl.parse_problem(PROBLEM[:length])
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("(define (domain d) (:types a - b b - a))", "its own supertype"),
+        ("(define (domain d) (:predicates ()))", "expected a"),
+    ],
+)
+def test_a_broken_domain_is_one_sentence(text, says):
+    with pytest.raises(GameFileError, match=says):
+        pddl.parse_domain(text)
+
+
+@pytest.mark.parametrize("init", ["()", "(not (p x))", "(q (x))", "word"])
+def test_what_is_no_fact_is_refused(init):
+    with pytest.raises(GameFileError, match="expected an atom"):
+        pddl.parse_problem(f"(define (problem p) (:init {init}) (:goal (a)))")
+
+
+def test_equality_is_between_two():
+    with pytest.raises(GameFileError, match=r"expected \(= \?x \?y\)"):
+        pddl.parse_condition("(= x)")
