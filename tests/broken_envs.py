@@ -488,6 +488,34 @@ class InverseDoesNotInvert(Corridor):
         return ["look"] if action == "light lamp" else super().inverse(action)
 
 
+@caught_by("fingerprint", "after another number of steps", "counts steps")
+class FingerprintCountsWhatWasDone(Corridor):
+    """Counts valid actions only, and has no way back by which it would be noticed."""
+
+    _done = 0
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Obs, Info]:
+        self._done = 0
+        return super().reset(seed=seed, options=options)
+
+    def step(self, action: str) -> tuple[Obs, float, bool, bool, Info]:
+        self._done += action in self.valid_actions()
+        return super().step(action)
+
+    def inverse(self, action: str) -> list[str]:
+        return []
+
+    def fingerprint(self) -> str:
+        return f"{super().fingerprint()}|{self._done}"
+
+    def snapshot(self) -> Any:
+        return super().snapshot(), self._done
+
+    def restore(self, snapshot: Any) -> tuple[Obs, Info]:
+        self._done = snapshot[1]
+        return super().restore(snapshot[0])
+
+
 @caught_by("inverse", "does not invert", "'left'")
 class InverseDoesNotInvertFurtherIn(Corridor):
     """Wrong only for a step that the first one makes possible."""

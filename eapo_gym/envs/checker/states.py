@@ -178,13 +178,30 @@ class _Met:
 
 def check_state_identity(bench: Bench) -> None:
     """Equal fingerprints must mean the same state: what can be done, and what comes of it, must be equal too."""
-    for _ in _meetings(bench, _same_choices):
+    when: dict[str, set[int]] = {}
+    looks: dict[str, dict[int, str]] = {}
+    for task, t, view in _meetings(bench, _same_choices):
         if bench.failed:
             return
+        when.setdefault(view.fingerprint, set()).add(t)
+        look = repr((task, view.describe, view.valid, bench.core.now.text))
+        looks.setdefault(look, {}).setdefault(t, bench.core.calls)
+    again = [calls for calls in looks.values() if len(calls) > 1]
+    if len(again) >= _OFTEN and all(len(steps) == 1 for steps in when.values()):
+        (_, first), (_, second) = list(again[0].items())[:2]
+        bench.fail(
+            "no state is ever met again after another number of steps",
+            expected=f"{len(again)} situations that look the same after different numbers of steps (text, describe() "
+            "and valid_actions()) to have one fingerprint now and then",
+            actual="every fingerprint belongs to one number of steps",
+            fix="Leave everything that counts steps, actions or time out of the fingerprint.",
+            script=(f"first: {first}", f"later: {second}"),
+            check="fingerprint",
+        )
 
 
 def check_describe(bench: Bench) -> None:
-    for view in _meetings(bench, _same_description):
+    for _, _, view in _meetings(bench, _same_description):
         text = view.describe
         if not isinstance(text, str) or not text.strip() or len(text) > MAX_DESCRIPTION:
             size = f"{len(text):,} characters" if isinstance(text, str) else type(text).__name__
@@ -199,8 +216,15 @@ def check_describe(bench: Bench) -> None:
             return
 
 
-def _meetings(bench: Bench, compare: Callable[[Bench, _Met, View], None]) -> Iterator[View]:
-    """Walk through the same task again and again; hand every state that was met before to `compare`."""
+_OFTEN = 3
+"""So many situations must look the same again before their fingerprints may be doubted."""
+
+
+def _meetings(bench: Bench, compare: Callable[[Bench, _Met, View], None]) -> Iterator[tuple[str, int, View]]:
+    """Walk through the same task again and again; hand every state that was met before to `compare`.
+
+    Yields the task, the number of the step in its walk, and what was seen there.
+    """
     core = bench.core
     tasks = core.ask("tasks")
     met: dict[tuple[str, str], _Met] = {}
@@ -208,12 +232,12 @@ def _meetings(bench: Bench, compare: Callable[[Bench, _Met, View], None]) -> Ite
     for probe in bench.tries(2 * bench.episodes):
         task = tasks[(probe // bench.episodes) % len(tasks)]
         core.reset(seed=bench.seed(probe), task=task)
-        for _ in range(bench.length(probe) + 1):
+        for t in range(bench.length(probe) + 1):
             view = core.view()
             here = met.setdefault((task, view.fingerprint), _Met(view, core.calls))
             again += here.view is not view
             compare(bench, here, view)
-            yield view
+            yield task, t, view
             if core.now.ended:
                 break
             _act(bench, here, view)
