@@ -97,8 +97,36 @@ def observation_space(
 
 
 @dataclass(frozen=True, slots=True)
+class Context:
+    """Where an observation comes from: what an agent may want to know that is no part of what it sees."""
+
+    env: str = ""
+    """The id of the environment; prompts differ between environments."""
+
+    task: str = ""
+    episode: str = ""
+    """Names the episode among all of a run."""
+
+    t: int = 0
+    seed: int = 0
+    """Drawn from the run's seed, the task, the episode and t: an agent that draws with it can be repeated."""
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """An earlier step of the episode, for agents that are shown their history."""
+
+    state: str
+    response: str
+    action: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class Observation:
-    """s̃_t = [g; s_t; e_{t-1}; m_{t-1}], as an agent reads it."""
+    """s̃_t = [g; s_t; e_{t-1}; m_{t-1}], as an agent reads it.
+
+    The fields after `elements` are not the environment's: a run adds them for agents that use them.
+    """
 
     goal: str
     state: str
@@ -107,11 +135,18 @@ class Observation:
     screenshot: np.ndarray | None = None
     marked: np.ndarray | None = None
     elements: str | None = None
+    valid_actions: tuple[str, ...] | None = None
+    """What can be done here, where the environment lists it."""
+
+    history: tuple[Exchange, ...] = ()
+    """The steps before, for agents with `wants_history`; empty for all others."""
+
+    context: Context = Context()
 
     @classmethod
-    def from_dict(cls, raw: Mapping[str, Any]) -> Observation:
-        """From the `Dict` observation of an environment, wrapped or not."""
-        return cls(**{name: raw[name] for name in cls.__dataclass_fields__ if name in raw})
+    def from_dict(cls, raw: Mapping[str, Any], **more: Any) -> Observation:
+        """From the `Dict` observation of an environment, wrapped or not; `more` are fields that it does not have."""
+        return cls(**{name: raw[name] for name in cls.__dataclass_fields__ if name in raw}, **more)
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,6 +30,11 @@ def test_your_own_policy_beats_guessing():
     assert success["searching"] > success["guessing"]
 
 
+def test_your_own_agent_beats_guessing():
+    won = {line.split()[0]: int(line.split()[1]) for line in run("your_own_agent.py").splitlines()}
+    assert won["Searching"] > won["random"]
+
+
 def test_explore_schema_takes_a_step_back_and_keeps_its_memory():
     *_, rollback, last = run("explore_schema.py").strip().split("\n\n<explore>")
     assert "rollback by 'close drawer 1', state reached: True" in rollback

@@ -10,6 +10,8 @@ import typer
 from gymnasium.error import Error as GymnasiumError
 from typer.core import TyperGroup
 
+from eapo_gym.cli import options as opt
+from eapo_gym.cli.models import models
 from eapo_gym.errors import EapoError
 
 MISUSE = 2
@@ -39,12 +41,12 @@ app = typer.Typer(
 )
 data = typer.Typer(no_args_is_help=True, help="Bring an environment's data, and verify it.")
 app.add_typer(data, name="data")
+app.add_typer(models, name="models")
 
 Kwargs = Annotated[
     list[str] | None,
     typer.Option("--kwargs", metavar="KEY=VALUE", help="An argument of the environment; repeat for more."),
 ]
-_TARGET = "A registered id (eapo/ALFWorld-v0, or alfworld), module:Class, or /folder/file.py:Class."
 
 
 @app.callback(invoke_without_command=True)
@@ -72,7 +74,7 @@ def envs(
 
 @app.command()
 def play(
-    env: Annotated[str, typer.Argument(metavar="ENV", help=_TARGET)],
+    env: Annotated[str, typer.Argument(metavar="ENV", help=opt.ENV_HELP)],
     split: Annotated[str | None, typer.Option(help="A split of the source.")] = None,
     source: Annotated[
         str | None, typer.Option(help="embedded (generated tasks) or official (the benchmark's).")
@@ -82,19 +84,146 @@ def play(
     seed: Annotated[int | None, typer.Option(help="Draws the same task again.")] = None,
     rollback: Annotated[str, typer.Option(help="inverse, or restore: always possible, and an oracle.")] = "inverse",
     kwargs: Kwargs = None,
+    web: Annotated[bool, typer.Option("--web", help="In the browser, and keep every episode.")] = False,
+    out: Annotated[Path | None, typer.Option(help="With --web: the folder for the episodes.", file_okay=False)] = None,
+    host: Annotated[str, typer.Option(help="With --web: where to listen; others need the token.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="With --web: 0 takes a free one.", min=0, max=65535)] = 0,
+    max_steps: opt.MaxSteps = None,
 ) -> None:
-    """Play an environment yourself: in the terminal, or from commands on the standard input."""
-    from eapo_gym.cli.playing import play as play_
+    """Play an environment yourself: in the terminal, from commands on the standard input, or in the browser."""
     from eapo_gym.cli.targets import parse_kwargs
 
     given = {"split": split, "source": source, "engine": engine}
-    chosen = {name: value for name, value in given.items() if value is not None}
-    play_(env, {**chosen, **parse_kwargs(kwargs or [])}, rollback=rollback, task=task, seed=seed)
+    chosen: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+    chosen |= parse_kwargs(kwargs or [])
+    if web:
+        from eapo_gym.cli.playing_web import play_web
+
+        mode: Any = None if rollback == "none" else rollback
+        where: dict[str, Any] = {"out": out, "host": host, "port": port, "max_steps": max_steps}
+        play_web(env, chosen, rollback=mode, task=task, seed=seed or 0, **where)
+    else:
+        from eapo_gym.cli.playing import play as play_
+
+        if max_steps is not None and ":" not in env:
+            chosen["max_episode_steps"] = max_steps
+        play_(env, chosen, rollback=rollback, task=task, seed=seed)
+
+
+@app.command("eval")
+def evaluate(
+    agent: Annotated[
+        str,
+        typer.Option(
+            metavar="AGENT",
+            help="eapo, plain, naive, react, tot, random, oracle, explorer, human, python:MODULE:CLASS, "
+            "or openai:MODEL@URL.",
+        ),
+    ],
+    env: opt.Env = "eapo/ALFWorld-v0",
+    split: opt.Split = None,
+    source: opt.Source = None,
+    env_kwarg: opt.EnvKwargs = None,
+    tasks: opt.Tasks = None,
+    max_steps: opt.MaxSteps = None,
+    rollback: opt.RollbackMode = "inverse",
+    model: opt.Model = None,
+    engine: opt.EngineKind = "transformers",
+    engine_option: opt.EngineOptions = None,
+    agent_option: opt.AgentOptions = None,
+    max_tokens: opt.MaxTokens = 1024,
+    temperature: opt.Temperature = 1.0,
+    top_p: opt.TopP = 1.0,
+    top_k: opt.TopK = 0,
+    min_p: opt.MinP = 0.0,
+    seeds: opt.Seeds = 1,
+    parallel: opt.Parallel = 16,
+    retries: opt.Retries = 2,
+    episode_timeout: opt.EpisodeTimeout = None,
+    agent_timeout: opt.AgentTimeout = 600.0,
+    step_timeout: opt.StepTimeout = 120.0,
+    out: opt.Out = None,
+    log: Annotated[str, typer.Option(help="Trackers: tensorboard, wandb, mlflow, with commas between.")] = "",
+    report: opt.Report = True,
+    as_json: opt.AsJson = False,
+) -> None:
+    """Evaluate an agent on every task of a split, and write a report of what it did."""
+    from eapo_gym.cli.evaluating import run_eval
+
+    run_eval(opt.evaluation(locals(), agent), out, log=log, report=report, as_json=as_json)
+
+
+@app.command()
+def baselines(
+    out: Annotated[Path, typer.Option(help="The folder for the runs, one for each arm.", file_okay=False)],
+    arm: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Of the table (0-shot, plain, …), or an agent such as random; repeat for more. Default: all."
+        ),
+    ] = None,
+    env: opt.Env = "eapo/ALFWorld-v0",
+    split: opt.Split = None,
+    source: opt.Source = None,
+    env_kwarg: opt.EnvKwargs = None,
+    tasks: opt.Tasks = None,
+    max_steps: opt.MaxSteps = None,
+    rollback: opt.RollbackMode = "inverse",
+    model: opt.Model = None,
+    engine: opt.EngineKind = "transformers",
+    engine_option: opt.EngineOptions = None,
+    agent_option: opt.AgentOptions = None,
+    max_tokens: opt.MaxTokens = 1024,
+    temperature: opt.Temperature = 1.0,
+    top_p: opt.TopP = 1.0,
+    top_k: opt.TopK = 0,
+    min_p: opt.MinP = 0.0,
+    seeds: opt.Seeds = 1,
+    parallel: opt.Parallel = 16,
+    retries: opt.Retries = 2,
+    episode_timeout: opt.EpisodeTimeout = None,
+    agent_timeout: opt.AgentTimeout = 600.0,
+    step_timeout: opt.StepTimeout = 120.0,
+    report: opt.Report = True,
+    as_json: opt.AsJson = False,
+) -> None:
+    """Put one model through the prompting and decoding baselines: one table, one report.
+
+    The arms are 0-shot, plain, naive, react, tot, min-p and override, on the same tasks with the same budget of steps.
+    """
+    from eapo_gym.cli.evaluating import run_baselines
+
+    run_baselines(opt.evaluation(locals()), out, arms=arm, report=report, as_json=as_json)
+
+
+@app.command()
+def compare(
+    a: Annotated[Path, typer.Argument(help="The folder of a run.", exists=True, file_okay=False)],
+    b: Annotated[Path, typer.Argument(help="The folder of another one.", exists=True, file_okay=False)],
+    as_json: Annotated[bool, typer.Option("--json", help="As JSON, for programs.")] = False,
+) -> None:
+    """What differs between two runs, and how sure that is; in pairs where the tasks are the same."""
+    from eapo_gym.cli.evaluating import run_compare
+
+    run_compare(a, b, as_json=as_json)
+
+
+@app.command("report")
+def report_(
+    runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Folders of runs.", file_okay=False)],
+    out: Annotated[
+        Path | None, typer.Option(help="The file; by default report.html in the first folder.", dir_okay=False)
+    ] = None,
+) -> None:
+    """Write the report of a run, or of several side by side, as one HTML file."""
+    from eapo_gym.cli.evaluating import run_report
+
+    run_report(runs, out)
 
 
 @app.command()
 def check(
-    env: Annotated[str, typer.Argument(metavar="ENV", help=_TARGET)],
+    env: Annotated[str, typer.Argument(metavar="ENV", help=opt.ENV_HELP)],
     kwargs: Kwargs = None,
     budget: Annotated[float, typer.Option(help="Seconds that the checks may take.", min=1)] = 90.0,
     skip: Annotated[list[str] | None, typer.Option(help="A check to leave out; repeat for more.")] = None,

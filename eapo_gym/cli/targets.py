@@ -82,7 +82,7 @@ def address(target: str) -> str:
     return f"{os.path.abspath(where)}:{name}" if where.endswith(".py") else target
 
 
-def parse_kwargs(pairs: Iterable[str]) -> dict[str, Any]:
+def parse_kwargs(pairs: Iterable[str], option: str = "--kwargs") -> dict[str, Any]:
     """`key=value` pairs; the values are written as in YAML.
 
     >>> parse_kwargs(["split=valid", "games=10", "strict=false", "rooms=[1, 2]"])
@@ -92,7 +92,7 @@ def parse_kwargs(pairs: Iterable[str]) -> dict[str, Any]:
     for pair in pairs:
         key, equals, value = pair.partition("=")
         if not equals or not key.strip().isidentifier():
-            raise BadTarget(f"--kwargs {pair!r}: expected key=value, as in split=valid.")
+            raise BadTarget(f"{option} {pair!r}: expected key=value, as in split=valid.")
         kwargs[key.strip()] = _scalar(value.strip())
     return kwargs
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from hashlib import blake2b
 from typing import Any, ClassVar, Literal
 
 import gymnasium as gym
@@ -29,6 +30,9 @@ class AgentEnv(gym.Env[Obs, str], ABC):
     snapshot_kind: ClassVar[SnapshotKind] = "copy"
     """How `snapshot` works: a copy in memory, a replay of the episode's actions, or a snapshot of a device / VM."""
 
+    quick: ClassVar[bool] = False
+    """True if a call takes about a millisecond at most and never hangs: then it may be made within an event loop."""
+
     source: str = "embedded"
     """Where the tasks come from: "official" (the benchmark's own data) or "embedded" (generated, offline)."""
 
@@ -39,6 +43,11 @@ class AgentEnv(gym.Env[Obs, str], ABC):
     @abstractmethod
     def tasks(self, split: str | None = None) -> list[str]:
         """Ids of the tasks of a split (default: of this environment's)."""
+
+    def catalogue(self) -> str:
+        """Which tasks these are: two environments with the same answer have the same ones, as far as can be told."""
+        ids = "\n".join(self.tasks())
+        return f"{len(self.tasks())} tasks, {blake2b(ids.encode('utf-8', 'surrogatepass'), digest_size=8).hexdigest()}"
 
     @abstractmethod
     def fingerprint(self) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from hashlib import blake2b
 from os import PathLike
 from typing import Any
 
@@ -38,6 +39,7 @@ class ALFWorldEnv(AgentEnv):
     """
 
     engine = "native"
+    quick = True
 
     def __init__(
         self,
@@ -79,6 +81,20 @@ class ALFWorldEnv(AgentEnv):
         if split is None or split == self.split:
             return list(self._selected)
         return list(self.library.tasks(split))
+
+    def catalogue(self) -> str:
+        """By what is known of the games without reading them: of generated ones their digest, of files their size."""
+        from eapo_gym.envs.alfworld.generator import VERSION
+        from eapo_gym.envs.alfworld.generator.embedded import manifest
+
+        digests = manifest().get(self.split, {}) if self.source == "embedded" else {}
+        content = blake2b(digest_size=8)
+        for task in self._selected:
+            file = self.library.file(self.split, task)
+            known = digests.get(task, "") if file is None else file.stat().st_size
+            content.update(f"{task}\0{known}\n".encode("utf-8", "surrogateescape"))
+        maker = f" of generator version {VERSION}" if self.source == "embedded" else ""
+        return f"{len(self._selected)} games{maker}, {content.hexdigest()}"
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Obs, Info]:
         super().reset(seed=seed)

@@ -40,6 +40,10 @@ class Identity:
             mark ^= self._marks[number]
         return mark
 
+    def reads(self, predicate: str) -> bool:
+        """Whether facts of this predicate are part of a state's identity."""
+        return predicate in self._live
+
     def differ(self, state: int, other: int) -> frozenset[str]:
         """The predicates of the facts that something reads and that hold in one of the two states only."""
         self._mark_all()

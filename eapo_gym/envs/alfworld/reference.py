@@ -63,6 +63,7 @@ class ReferenceALFWorldEnv(ALFWorldEnv):
     """
 
     engine = "textworld"
+    quick = False
     snapshot_kind: SnapshotKind = "replay"  # type: ignore[misc]
 
     def __init__(

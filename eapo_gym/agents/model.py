@@ -1,0 +1,123 @@
+"""What agents with a language model share: a prompt for the observation, a completion, a response."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from typing import Any, ClassVar
+
+import gymnasium as gym
+
+from eapo_gym.agents.base import Agent, Answer, Response
+from eapo_gym.agents.prompts import Guide, PromptBuilder, Style, guide_for
+from eapo_gym.engines.base import Completion, Engine, Prompt, Sampling
+from eapo_gym.schema import Context, Observation
+
+_SEEDS = 1 << 31
+"""Servers take seeds below this."""
+
+
+class ModelAgent(Agent):
+    """An agent whose responses are an engine's. Subclasses say how it is asked (`style`).
+
+    Args:
+        engine: what writes; it is its owner's to close.
+        sampling: how tokens are drawn. The seed is the observation's own (`context.seed`) within a run, and OverRIDE's
+            key is the task, so that responses to one task are kept apart from those to another.
+        env: the environment or its id, for the guide (see `guide_for`); "" takes what each observation names.
+        guide: a guide of your own instead.
+        rollback: whether the run has the command `rollback`; None finds out, as far as `env` tells.
+        budget: most tokens of a prompt, images not counted; None is what the context leaves beside the response.
+        show_valid_actions: list them where the environment does.
+        explore_hint: add the instruction of naive exploration.
+        with_history: show the steps before, as many as fit.
+        use_images: show the screen where the engine takes images; else the list of elements stands for it.
+    """
+
+    style: ClassVar[Style]
+
+    owns_engine = False
+    """The engine was opened for this agent alone, and is closed with it."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        sampling: Sampling | None = None,
+        *,
+        env: str | gym.Env[Any, Any] = "",
+        guide: Guide | None = None,
+        rollback: bool | None = None,
+        budget: int | None = None,
+        show_valid_actions: bool = True,
+        explore_hint: bool = False,
+        with_history: bool = False,
+        use_images: bool = True,
+    ) -> None:
+        self.engine = engine
+        self.sampling = sampling or Sampling()
+        self.wants_history = with_history
+        if guide is not None:
+            guide = guide.with_rollback() if rollback else guide
+        elif env:
+            guide = guide_for(env, rollback)
+        self.build = self._builder(
+            self.style,
+            guide=guide,
+            rollback=rollback,
+            explore_hint=explore_hint,
+            budget=budget,
+            show_valid_actions=show_valid_actions,
+            with_history=with_history,
+            use_images=use_images,
+        )
+
+    def _builder(self, style: Style, **options: Any) -> PromptBuilder:
+        return PromptBuilder(self.engine, style, room=self.sampling.max_tokens, **options)
+
+    def prompt(self, observation: Observation) -> Prompt:
+        """What the engine is fed for an observation."""
+        return self.build(observation)
+
+    async def act_async(self, observation: Observation) -> Answer:
+        [completion] = await self.engine.generate([self.prompt(observation)], self.sampling_for(observation.context))
+        return as_answer(completion)
+
+    def sampling_for(self, context: Context, salt: int = 0) -> Sampling:
+        """The run's sampling, for this step; `salt` tells the calls of one step apart."""
+        sampling = self.sampling
+        if context.episode:
+            sampling = replace(sampling, seed=(context.seed + salt) % _SEEDS)
+        if sampling.override is not None and context.task:
+            sampling = replace(sampling, override=replace(sampling.override, key=context.task))
+        return sampling
+
+    async def close(self) -> None:
+        if self.owns_engine:
+            await self.engine.close()
+
+    def stamp(self) -> dict[str, Any]:
+        instructions = self.build.instructions()
+        return {
+            **super().stamp(),
+            "options": self.build.options(),
+            "sampling": asdict(self.sampling),
+            "instructions": hashlib.sha256(instructions.encode()).hexdigest()[:16],
+            "engine": self.engine.stamp(),
+        }
+
+
+def as_answer(completion: Completion, others: Sequence[Completion] = ()) -> Response:
+    """The response that a completion is; `others` were sampled for it as well, and are counted."""
+    every = (completion, *others)
+    logprobs = completion.logprobs if completion.sampled_logprobs is None else completion.sampled_logprobs
+    return Response(
+        completion.text,
+        prompt_ids=completion.prompt_ids,
+        ids=completion.ids,
+        logprobs=logprobs,
+        finish=completion.finish,
+        calls=len(every),
+        prompt_tokens=sum(len(each.prompt_ids) for each in every),
+        response_tokens=sum(len(each.ids) for each in every),
+    )

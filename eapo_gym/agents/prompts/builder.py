@@ -1,0 +1,121 @@
+"""From an observation to the prompt of an engine.
+
+Parts come in the order of how seldom they change, since engines keep the prefixes that prompts share: the instructions
+are those of the whole run, the goal is the task's, and only then comes what is new at every step.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from eapo_gym.agents.prompts.fitting import Sizes, fit
+from eapo_gym.agents.prompts.guides import Guide, guide_for
+from eapo_gym.agents.prompts.sections import Section, history_section, list_section, tagged, text_section
+from eapo_gym.agents.prompts.templates import Style, system_message, user_preamble
+from eapo_gym.engines.base import Engine, Message, Prompt
+from eapo_gym.schema import Observation
+
+_PIXELS_PER_TOKEN = 28
+"""Edge of the square of pixels that image-text models make one token of; theirs are as large or larger."""
+
+
+@dataclass(frozen=True)
+class PromptBuilder:
+    """Builds the prompts of one agent."""
+
+    engine: Engine
+    style: Style
+    guide: Guide | None = None
+    """None takes the guide of the environment that the observation names."""
+
+    rollback: bool | None = None
+    """Whether the run has that command, for guides that are looked up by name; see `guide_for`."""
+
+    explore_hint: bool = False
+    budget: int | None = None
+    """Most tokens of a prompt, images not counted; None is what the engine's context leaves beside `room`."""
+
+    room: int = 0
+    """Tokens that the response may take."""
+
+    show_valid_actions: bool = True
+    with_history: bool = False
+    use_images: bool = True
+    """Show the screen, if the engine takes images; else the list of elements stands for it."""
+
+    _constant: dict[str, tuple[str, str]] = field(default_factory=dict, repr=False, compare=False)
+
+    def __call__(self, observation: Observation, question: str = "") -> Prompt:
+        """The prompt of an observation; `question` is one more text for its end, which is never shortened."""
+        images = self._images(observation)
+        marks_are_seen = bool(images) and observation.marked is not None
+        sections = self._sections(observation, with_elements=not marks_are_seen)
+        system, preamble = self._instructions(observation.context.env)
+        head = f"{preamble}\n\n{tagged('goal', observation.goal)}"
+
+        written: dict[tuple[str, int], str] = {}  # to make a prompt fit, one section at a time changes
+
+        def write(section: Section, size: int) -> str:
+            key = section.name, size
+            if key not in written:
+                written[key] = section.write(size)
+            return written[key]
+
+        def compose(sizes: Sizes) -> list[Message]:
+            parts = [head, *(write(section, sizes[section.name]) for section in sections)]
+            if question:
+                parts.append(question)
+            user = Message("user", "\n".join(parts), images)
+            return [Message("system", system), user] if system else [user]
+
+        return fit(self.engine, compose, sections, self._tokens(images))
+
+    def instructions(self, env: str = "") -> str:
+        """What every prompt of a run begins with, for results to be stamped with."""
+        return "\n\n".join(filter(None, self._instructions(env)))
+
+    def options(self) -> dict[str, Any]:
+        """What was chosen, for results to be stamped with."""
+        names = ("explore_hint", "budget", "show_valid_actions", "with_history", "use_images")
+        return {name: getattr(self, name) for name in names}
+
+    def _instructions(self, env: str) -> tuple[str, str]:
+        texts = self._constant.get(env)
+        if texts is None:
+            guide = self.guide or guide_for(env, self.rollback)
+            texts = system_message(self.style, self.explore_hint), user_preamble(self.style, guide)
+            self._constant[env] = texts
+        return texts
+
+    def _images(self, observation: Observation) -> tuple[np.ndarray, ...]:
+        if not (self.use_images and self.engine.capabilities.images):
+            return ()
+        return tuple(image for image in (observation.screenshot, observation.marked) if image is not None)
+
+    def _sections(self, observation: Observation, with_elements: bool) -> list[Section]:
+        """Those that are not empty."""
+        sections = []
+        if self.with_history and observation.history:
+            sections.append(history_section(observation.history))
+        texts = {"state": observation.state, "elements": observation.elements if with_elements else None}
+        if self.style.uses_memory:
+            texts |= {"explore": observation.explore, "memory": observation.memory}
+        sections += [text_section(name, text) for name, text in texts.items() if text]
+        if self.show_valid_actions and observation.valid_actions:
+            sections.append(list_section("valid_actions", observation.valid_actions))
+        return sections
+
+    def _tokens(self, images: tuple[np.ndarray, ...]) -> int:
+        if self.budget is not None:
+            return self.budget
+        context = self.engine.context
+        room = max(context - self.room, context // 2)
+        return max(0, room - sum(_image_tokens(image) for image in images))
+
+
+def _image_tokens(image: np.ndarray) -> int:
+    height, width = map(int, image.shape[:2])
+    return -(-height // _PIXELS_PER_TOKEN) * -(-width // _PIXELS_PER_TOKEN)

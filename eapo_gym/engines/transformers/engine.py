@@ -1,0 +1,345 @@
+"""`TransformersEngine`: the asynchronous face of a model that runs in this process."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+
+from eapo_gym.engines.base import (
+    Capabilities,
+    Completion,
+    Engine,
+    EngineError,
+    EngineUnavailable,
+    Message,
+    Prompt,
+    PromptTooLong,
+    Sampling,
+)
+from eapo_gym.errors import MissingExtra
+
+try:
+    import torch
+    import transformers
+except ImportError as error:
+    raise MissingExtra.of("The engine transformers", "transformers") from error
+
+from eapo_gym.engines.chat import Chat
+from eapo_gym.engines.hub import load
+from eapo_gym.engines.images import ImageReader
+from eapo_gym.engines.transformers.adapters import Adapters, replace_weights
+from eapo_gym.engines.transformers.batch import Batcher
+from eapo_gym.engines.transformers.request import Request
+from eapo_gym.engines.transformers.runner import Runner
+from eapo_gym.engines.transformers.vision import Pictures, Vision
+
+_SHARE_OF_MEMORY = {"cuda": 0.85, "cpu": 0.25}
+"""How much of the memory that is free after loading the cache may take. On a CPU others want some of it too."""
+
+_STOP_CONTEXT = 16
+"""A text that stops a response may be spread over this many tokens more than it has letters."""
+
+
+class TransformersEngine(Engine):
+    """A causal language model or an image-text model (Qwen3-VL, Gemma 3) in this process.
+
+    `model` is a folder, a hub's id, or a model that is loaded already (a PEFT model too), with its `tokenizer`: then a
+    trainer and the engine share the weights, and the trainer changes them within `async with engine.paused()`.
+
+    * `device`: "cuda" if there is a GPU, else "cpu". `dtype`: "bfloat16" on a GPU, "float32" on a CPU.
+    * `max_batch`: responses that are sampled at a time (64 on a CPU, 256 on a GPU).
+    * `max_tokens_in_cache`: slots × length of the longest (by default what fits in the free memory).
+    * `context`: less than the model's own, to bound prompt and response together.
+    * `thinking`: as in `Chat`.
+    """
+
+    kind: ClassVar[str] = "transformers"
+
+    def __init__(
+        self,
+        model: str | Path | Any,
+        *,
+        tokenizer: Any = None,
+        device: str | None = None,
+        dtype: str | None = None,
+        max_batch: int | None = None,
+        max_tokens_in_cache: int | None = None,
+        context: int | None = None,
+        thinking: bool | None = None,
+    ) -> None:
+        is_named = isinstance(model, (str, os.PathLike))
+        loaded = _load(os.fspath(model), device, dtype) if is_named else model
+        self._adapters = Adapters(loaded)
+        self._model = self._adapters.model
+        self.model = os.fspath(model) if is_named else str(self._model.name_or_path or type(self._model).__name__)
+        if not is_named and tokenizer is None:
+            raise EngineError("A model that is loaded already needs its tokenizer: pass tokenizer=….")
+        self._chat = Chat(tokenizer if tokenizer is not None else model, thinking=thinking)
+        has_images = hasattr(self._model.config, "vision_config")
+        self._vision = Vision(self._model) if has_images else None
+        if self._vision is not None and self._vision.many_positions:
+            # A tokenizer alone does not know which of the tokens around an image stands for it.
+            self._chat.image_id = int(self._model.config.image_token_id)
+        self._reader: ImageReader | None = None
+        self._weights = self._model.state_dict(keep_vars=True)
+        self._model.eval()
+        self._runner = Runner(self._model, self._vision)
+        on_gpu = self._runner.device.type == "cuda"
+        limit = max_tokens_in_cache or self._what_fits()
+        self._own_context = _context(self._model)
+        self.context = min(self._own_context, context or self._own_context, limit)
+        self._vocabulary = int(self._model.get_input_embeddings().weight.shape[0])
+        self.capabilities = Capabilities(images=has_images, weights=True, adapters=True, override=True)
+        self._pieces: dict[int, str] = {}
+        self._max_batch = max_batch or (256 if on_gpu else 64)
+        self._batcher = Batcher(
+            self._runner,
+            self._adapters,
+            max_batch=self._max_batch,
+            max_tokens=limit,
+            piece=8192 if on_gpu else 2048,
+            ends=self._ends(),
+            stops_at=self._stops_at,
+            inference=is_named,
+        )
+
+    # Texts and ids
+
+    def prompt(self, messages: Sequence[Message], *, prefill: str = "") -> Prompt:
+        return self._chat.prompt(messages, prefill=prefill)
+
+    def encode(self, text: str) -> list[int]:
+        return self._chat.encode(text)
+
+    def decode(self, ids: Sequence[int]) -> str:
+        return self._chat.decode(ids)
+
+    # Requests
+
+    async def generate(self, prompts: Sequence[Prompt], sampling: Sampling) -> list[Completion]:
+        self._adapters.check(sampling.adapter)
+        requests = [
+            await self._request(
+                prompt,
+                sampling=sampling,
+                adapter=sampling.adapter,
+                # Without a seed, NumPy takes one from the system.
+                random=np.random.default_rng(None if sampling.seed is None else [*_natural(sampling.seed), i]),
+            )
+            for i, prompt in enumerate(prompts)
+        ]
+        return [self._completion(request) for request in await self._answer(requests)]
+
+    async def score(
+        self, prompts: Sequence[Prompt], targets: Sequence[Sequence[int]], *, adapter: str | None = None
+    ) -> list[list[float]]:
+        if len(prompts) != len(targets):
+            raise EngineError(f"There are {len(prompts)} prompts and {len(targets)} targets: expected one for each.")
+        self._adapters.check(adapter)
+        requests = [
+            await self._request(prompt, target=target, adapter=adapter)
+            for prompt, target in zip(prompts, targets, strict=True)
+        ]
+        # Longest first: what is fed together is of about the same length, and the most memory is taken at once.
+        asked = sorted((request for request in requests if request.limit), key=lambda one: -len(one.tokens))
+        await self._answer(asked)
+        return [request.logprobs for request in requests]
+
+    async def _request(
+        self,
+        prompt: Prompt,
+        *,
+        sampling: Sampling | None = None,
+        target: Sequence[int] = (),
+        adapter: str | None,
+        random: np.random.Generator | None = None,
+    ) -> Request:
+        ids, pictures = await self._read(prompt)
+        length = len(ids)
+        if not length:
+            raise EngineError("The prompt is empty: expected one token at least.")
+        if sampling is not None and length >= self.context:
+            raise PromptTooLong(
+                f"The prompt has {length} tokens, the context {self.context}: that leaves no room for a response."
+            )
+        if length + len(target) > self.context:
+            raise PromptTooLong(
+                f"Prompt and target have {length + len(target)} tokens: expected {self.context} at most, the context."
+            )
+        tokens = [*ids, *map(int, target)]
+        # On a GPU an id out of range would be the end of the process's use of it.
+        if min(tokens) < 0 or max(tokens) >= self._vocabulary:
+            raise EngineError(
+                f"Ids run from {min(tokens)} to {max(tokens)}: the model has 0 to {self._vocabulary - 1}."
+            )
+        limit = len(target) if sampling is None else min(sampling.max_tokens, self.context - length)
+        return Request(tokens, length, sampling, limit, random or np.random.default_rng(0), pictures, adapter)
+
+    async def _read(self, prompt: Prompt) -> tuple[Sequence[int], Pictures | None]:
+        """The ids with images expanded, and the images."""
+        if not prompt.images and (self._vision is None or self._chat.image_id not in prompt.ids):
+            return prompt.ids, None
+        if self._vision is None:
+            raise EngineError(f"{self.model} sees no images: expected a prompt of text alone.")
+        if self._reader is None:
+            self._reader = ImageReader(self.model, self._chat)
+        # Pixels take their time, and others wait for this event loop.
+        seen = await asyncio.to_thread(self._reader.read, prompt)
+        return seen.ids, self._vision.pictures(seen, prompt.images)
+
+    async def _answer(self, requests: Sequence[Request]) -> list[Request]:
+        """Submit requests and wait for all; if one fails or nobody waits any more, the others end too."""
+        self._batcher.submit(requests)
+        try:
+            return list(await asyncio.gather(*(asyncio.wrap_future(request.future) for request in requests)))
+        finally:
+            for request in requests:
+                request.future.cancel()
+
+    def _completion(self, request: Request) -> Completion:
+        ids = request.response
+        return Completion(
+            prompt_ids=tuple(request.tokens[: request.prompt_length]),
+            ids=tuple(ids),
+            text=self._chat.decode(ids),
+            logprobs=tuple(request.logprobs),
+            sampled_logprobs=tuple(request.sampled_logprobs),
+            finish=request.finish,
+        )
+
+    def _ends(self) -> frozenset[int]:
+        ends = list(self._chat.stop_ids)
+        for config in (self._model.generation_config, self._model.config.get_text_config()):
+            ids = getattr(config, "eos_token_id", None)
+            ends += [ids] if isinstance(ids, int) else ids or []
+        return frozenset(ends)
+
+    def _stops_at(self, request: Request) -> bool:
+        """Whether the last token completes one of the texts that stop the response.
+
+        Few tokens have a letter that could; only then is the end of the response decoded.
+        """
+        assert request.sampling is not None
+        last = request.tokens[-1]
+        piece = self._pieces.get(last)
+        if piece is None:
+            piece = self._pieces[last] = self._chat.tokenizer.decode([last])
+        stop = request.sampling.stop
+        # A token may hold a part of a letter only, which decodes to the replacement character.
+        if not any(text[-1:] in piece for text in stop) and "\ufffd" not in piece:
+            return False
+        longest = max(map(len, stop))
+        tail = self._chat.decode(
+            request.tokens[max(request.prompt_length, len(request.tokens) - longest - _STOP_CONTEXT) :]
+        )
+        return any(text in tail for text in stop)
+
+    # Weights
+
+    async def update_weights(self, weights: Iterable[tuple[str, Any]]) -> None:
+        """Replace weights, named as in the model's state dict, between two steps; all or, if one is wrong, none."""
+
+        def update() -> None:
+            replace_weights(self._weights, weights)
+            self._batcher.forget()
+            self._batcher.heads.clear()
+
+        await self._call(update)
+
+    async def load_adapter(self, name: str, folder: str) -> None:
+        """Load (again) a LoRA adapter in PEFT's format; responses that are under way with it go on with the new one."""
+
+        def load_it() -> None:
+            try:
+                self._adapters.load(name, os.fspath(folder))
+            finally:
+                self._model.eval()
+
+        await self._call(load_it)
+
+    @asynccontextmanager
+    async def paused(self) -> AsyncIterator[None]:
+        """Within this context no step is made, and a trainer may change the model that it shares with the engine.
+
+        Responses under way go on afterwards. Whoever changed weights calls `forget_prefixes` before it ends.
+        """
+        reached, go_on = self._batcher.hold()
+        try:
+            await asyncio.wrap_future(reached)
+            yield
+        finally:
+            self._model.eval()
+            go_on()
+
+    def forget_prefixes(self) -> None:
+        """What the cache holds was made by other weights: no later request may use it."""
+        self._batcher.forget()
+
+    async def _call(self, function: Any) -> Any:
+        return await asyncio.wrap_future(self._batcher.call(function))
+
+    # Facts
+
+    def stats(self) -> Mapping[str, float]:
+        return self._batcher.stats()
+
+    def stamp(self) -> dict[str, Any]:
+        return {
+            **super().stamp(),
+            "architecture": type(self._model).__name__,
+            "parameters": sum(weight.numel() for weight in self._model.parameters()),
+            "dtype": str(self._runner.dtype).removeprefix("torch."),
+            "device": self._runner.device.type,
+            "context": self.context,
+            "max_batch": self._max_batch,
+            "torch": torch.__version__,
+            "transformers": transformers.__version__,
+        }
+
+    async def close(self) -> None:
+        await asyncio.to_thread(self._batcher.close)
+
+    def _what_fits(self) -> int:
+        """How many tokens of the cache fit in the memory that is free now."""
+        device = self._runner.device
+        if device.type == "cuda":
+            free = torch.cuda.mem_get_info(device)[0]
+        else:
+            free = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+        share = _SHARE_OF_MEMORY.get(device.type, _SHARE_OF_MEMORY["cpu"])
+        return max(1024, int(free * share) // self._runner.bytes_per_token)
+
+
+def _load(name: str, device: str | None, dtype: str | None) -> Any:
+    device = device or ("cuda" if torch.cuda.is_available() else "cpu")
+    config: Any = load(transformers.AutoConfig.from_pretrained, name, "configuration")
+    kind = (
+        transformers.AutoModelForImageTextToText
+        if hasattr(config, "vision_config")
+        else transformers.AutoModelForCausalLM
+    )
+    chosen = dtype or ("float32" if torch.device(device).type == "cpu" else "bfloat16")
+    if not isinstance(getattr(torch, chosen, None), torch.dtype):
+        raise EngineError(f"dtype: expected the name of one of torch's such as bfloat16 or float32, got {chosen!r}.")
+    try:
+        model: Any = load(
+            kind.from_pretrained, name, "model", config=config, dtype=getattr(torch, chosen), attn_implementation="sdpa"
+        )
+        return model.to(device)
+    except torch.OutOfMemoryError as error:
+        raise EngineUnavailable(f"{name} does not fit in the memory of {device}: {error}") from error
+
+
+def _context(model: Any) -> int:
+    return int(getattr(model.config.get_text_config(), "max_position_embeddings", None) or 1 << 20)
+
+
+def _natural(seed: int) -> list[int]:
+    """A seed as NumPy takes it: no number below 0, and none lost."""
+    return [abs(seed), int(seed < 0)]
