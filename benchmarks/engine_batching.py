@@ -1,6 +1,6 @@
 """What does continuous batching bring, when responses differ in length and environments in speed?
 
-The same episodes are played in four ways, with the same tokens in each (seeds and lengths are those of an episode's step):
+The same episodes are played in four ways, with the same tokens in each: seeds and lengths are those of a step.
 
     one by one     an episode after the other, one response at a time
     generate       transformers' own generate, all episodes in lock-step
@@ -58,7 +58,9 @@ def episodes_of(engine: TransformersEngine, count: int, steps: int, pause: float
                     engine.prompt(
                         [
                             Message("system", SYSTEM),
-                            Message("user", f"{goal} You see drawer {rng.integers(9)}. " + "It is open. " * rng.integers(8)),
+                            Message(
+                                "user", f"{goal} You see drawer {rng.integers(9)}. " + "It is open. " * rng.integers(8)
+                            ),
                         ]
                     ),
                     seed=episode * steps + step,
@@ -128,7 +130,8 @@ async def measure(engine: TransformersEngine, way: Any, episodes: list[list[Step
     seconds = time.perf_counter() - start
     now = engine.stats()
     rows, steps, reused, fed = (
-        now.get(name, 0) - before.get(name, 0) for name in ("decode_rows", "decode_steps", "reused_tokens", "prompt_tokens")
+        now.get(name, 0) - before.get(name, 0)
+        for name in ("decode_rows", "decode_steps", "reused_tokens", "prompt_tokens")
     )
     most = int(engine.stamp()["max_batch"])
     return {
@@ -173,8 +176,8 @@ async def run(arguments: argparse.Namespace) -> dict[str, Any]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--size", default="0.9m", help="parameters of the model")
-    parser.add_argument("--episodes", type=int, default=96, help="that are played at a time")
-    parser.add_argument("--steps", type=int, default=5, help="of each episode")
+    parser.add_argument("--episodes", type=int, default=128, help="that are played at a time")
+    parser.add_argument("--steps", type=int, default=8, help="of each episode")
     parser.add_argument("--batch", type=int, default=64, help="responses that are sampled at a time")
     parser.add_argument("--pause", type=float, default=0.01, help="mean seconds that an environment takes for a step")
     parser.add_argument("--no-write", action="store_true", help="only print the table")

@@ -19,8 +19,8 @@ from typing import Any
 
 import gymnasium as gym
 import numpy as np
+from common import write_result
 
-from benchmarks.common import write_result
 from eapo_gym.bench.pictures import Pictures
 from eapo_gym.bench.records import Episode, StepNote
 from eapo_gym.bench.report import write_report

@@ -38,9 +38,20 @@ API = (
     "eapo_gym.envs.alfworld.generator",
     "eapo_gym.envs.alfworld.experts",
     "eapo_gym.envs.alfworld.agreement",
-    "eapo_gym.bench.episodes",
+    "eapo_gym.engines.base",
+    "eapo_gym.engines",
+    "eapo_gym.agents.base",
+    "eapo_gym.agents.loading",
+    "eapo_gym.agents.arms",
+    "eapo_gym.bench.evaluate",
+    "eapo_gym.bench.rollout",
+    "eapo_gym.bench.records",
+    "eapo_gym.bench.store",
+    "eapo_gym.bench.metrics",
+    "eapo_gym.bench.compare",
     "eapo_gym.bench.statistics",
-    "eapo_gym.bench.page",
+    "eapo_gym.bench.report",
+    "eapo_gym.loggers",
     "eapo_gym.scaffold",
     "eapo_gym.errors",
 )
@@ -183,8 +194,22 @@ def knobs() -> str:
     return "\n".join(f"| {' | '.join(row)} |" for row in (head, ["---"] * len(head), *rows))
 
 
+def agents() -> str:
+    from eapo_gym.agents.loading import agent_names
+
+    return "\n".join(("| agent | what it is |", "|---|---|", *(f"| `{n}` | {a} |" for n, a in agent_names().items())))
+
+
+def arms() -> str:
+    from eapo_gym.agents.arms import ARMS
+
+    return "\n".join(("| arm | what it is |", "|---|---|", *(f"| `{n}` | {a.about} |" for n, a in ARMS.items())))
+
+
 PARTS: dict[str, Callable[[], str]] = {
+    "agents": agents,
     "api": api,
+    "arms": arms,
     "checks": checks,
     "knobs": knobs,
     **MEASURED,

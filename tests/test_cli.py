@@ -1,11 +1,13 @@
 import json
 import subprocess
 import sys
+from importlib.util import find_spec as find_module
 from pathlib import Path
 
 import pytest
 
 import eapo_gym
+from eapo_gym.bench.store import load_run
 from eapo_gym.cli.targets import BadTarget, find_spec, make_env, parse_kwargs
 from eapo_gym.errors import UnknownName
 from tests.command_line import ROOT, run, run_apart, set_up_machine
@@ -22,7 +24,19 @@ def _machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 def test_help_names_every_command() -> None:
     result = run("--help")
     assert result.exit_code == 0
-    for command in ("envs", "play", "check", "new-env", "demo", "data"):
+    for command in (
+        "envs",
+        "play",
+        "eval",
+        "baselines",
+        "compare",
+        "report",
+        "check",
+        "new-env",
+        "demo",
+        "data",
+        "models",
+    ):
         assert command in result.output
 
 
@@ -32,7 +46,7 @@ def test_help_imports_nothing_heavy() -> None:
         "try: app(['--help'])\n"
         "except SystemExit: pass\n"
         "heavy = {'torch', 'textworld', 'alfworld', 'transformers', 'eapo_gym.envs.alfworld',\n"
-        "         'eapo_gym.envs.checker', 'eapo_gym.envs.hosting', 'eapo_gym.bench.page'}\n"
+        "         'eapo_gym.envs.checker', 'eapo_gym.envs.hosting', 'eapo_gym.bench.evaluate'}\n"
         "sys.exit(', '.join(heavy & set(sys.modules)) or 0)"
     )
     result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=False)
@@ -205,27 +219,21 @@ def test_nothing_is_overwritten(tmp_path: Path) -> None:
 # demo
 
 
-def test_demo_writes_a_table_results_and_a_page(tmp_path: Path) -> None:
-    result = run_apart("demo", "--episodes", "4", "--out", str(tmp_path / "out"), "--seed", "1")
+def test_demo_plays_and_reports(tmp_path: Path) -> None:
+    """With a tiny language model where there is torch, and saying what is missing where there is none."""
+    out = tmp_path / "out"
+    result = run_apart("demo", "--episodes", "4", "--out", str(out), "--seed", "1", "--no-open")
     assert result.returncode == 0, result.stderr
-    assert not result.stderr.strip(), "no progress bar where there is no terminal"
-    for agent in ("oracle", "explorer", "explorer, no memory", "random"):
-        assert agent in result.stdout
-    assert str(tmp_path / "out" / "episode.html") in result.stdout
-    results = json.loads((tmp_path / "out" / "results.json").read_text())
-    by_agent = {row["agent"]: row for row in results["agents"]}
-    assert results["source"] == "embedded"
-    assert by_agent["oracle"]["success"] == 1
-    assert by_agent["oracle"]["steps"] <= by_agent["explorer"]["steps"] <= by_agent["random"]["steps"]
-    assert len(results["episodes"]) == 16
-    games = {agent: [e["task"] for e in results["episodes"] if e["agent"] == agent] for agent in by_agent}
-    assert len({tuple(tasks) for tasks in games.values()}) == 1, "every agent plays the same games"
-    page = (tmp_path / "out" / "episode.html").read_text(encoding="utf-8")
-    assert "an episode of explorer" in page
-
-
-def test_demo_is_the_same_again(tmp_path: Path) -> None:
-    for name in ("a", "b"):
-        run("demo", "--episodes", "2", "--out", str(tmp_path / name))
-    first, second = (json.loads((tmp_path / name / "results.json").read_text())["episodes"] for name in ("a", "b"))
-    assert [{**e, "seconds": 0} for e in first] == [{**e, "seconds": 0} for e in second]
+    rows = json.loads((out / "baselines.json").read_text())
+    with_model = find_module("torch") is not None and find_module("transformers") is not None
+    assert list(rows) == ["oracle", "explorer", "no memory", "random", *["tiny model"] * with_model]
+    assert ("eapo-gym[transformers]" in result.stdout) is not with_model
+    assert all(agent in result.stdout for agent in rows)
+    assert rows["oracle"]["success"]["rate"] == 1
+    assert rows["oracle"]["steps"]["mean"] <= rows["explorer"]["steps"]["mean"] <= rows["random"]["steps"]["mean"]
+    runs = {name: load_run(out / name.replace(" ", "-")) for name in rows}
+    assert {run.stamp["environment"]["source"] for run in runs.values()} == {"embedded"}
+    assert len({tuple(run.planned) for run in runs.values()}) == 1, "every agent plays the same games"
+    assert all(len(run.episodes) == 4 for run in runs.values())
+    assert str(out / "report.html") in result.stdout
+    assert "generated tasks" in (out / "report.html").read_text(encoding="utf-8")

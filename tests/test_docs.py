@@ -58,9 +58,13 @@ def blocks(page: Path) -> list[Block]:
 
 def commands(page: Path) -> list[list[str]]:
     """The arguments of every `eapo-gym …` in the shell blocks of a page."""
-    lines = [line for block in blocks(page) if block.language == "sh" for line in block.text.splitlines()]
+    lines = [line for block in blocks(page) if block.language == "sh" for line in one_command_a_line(block.text)]
     words = [shlex.split(line.removeprefix("$ "), comments=True) for line in lines]
     return [line[line.index("eapo-gym") + 1 :] for line in words if "eapo-gym" in line]
+
+
+def one_command_a_line(text: str) -> list[str]:
+    return re.sub(r"\\\n\s*", "", text).splitlines()
 
 
 @pytest.fixture

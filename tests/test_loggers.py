@@ -230,16 +230,21 @@ def test_wandb_offline_has_config_history_and_the_same_run_after_a_resume(
 
 
 def read_wandb(path: Path) -> list[Any]:
+    """The records of a run's file, which is a log of LevelDB's kind: records in pieces, in blocks of 32 kB."""
     from wandb.proto import wandb_internal_pb2
-    from wandb.sdk.internal.datastore import DataStore
 
-    store = DataStore()
-    store.open_for_scan(str(path))
-    records = []
-    while (data := store.scan_data()) is not None:
-        record = wandb_internal_pb2.Record()
-        record.ParseFromString(data)
-        records.append(record)
+    data, at, records, pieces = path.read_bytes(), 7, [], b""
+    whole, last = 1, 4
+    while at + 7 <= len(data):
+        if 32768 - at % 32768 < 7:  # the rest of the block has no room for a head
+            at += 32768 - at % 32768
+            continue
+        length, kind = int.from_bytes(data[at + 4 : at + 6], "little"), data[at + 6]
+        pieces += data[at + 7 : at + 7 + length]
+        at += 7 + length
+        if kind in (whole, last):
+            records.append(wandb_internal_pb2.Record.FromString(pieces))
+            pieces = b""
     return records
 
 

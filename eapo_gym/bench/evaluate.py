@@ -177,7 +177,7 @@ async def evaluate(
         env = await first.env()
         tasks, described = await first.hand.call(_look_over, env, config)
         if agent is None:
-            agent, engine, own_engine = _open_agent(config, engine)
+            agent, engine, own_engine = _open_agent(config, env, engine)
             own_agent = agent
         stamp = make_stamp(config, described, agent, engine)
         planned = [(task, repeat) for repeat in range(len(config.seeds)) for task in tasks]
@@ -281,7 +281,8 @@ class _Evaluator:
         self.begun = self.told = time.perf_counter()
 
     async def run(self) -> None:
-        seats = min(self.config.parallel, len(self.waiting))
+        most = self.config.parallel if self.agent.max_parallel is None else self.agent.max_parallel
+        seats = min(self.config.parallel, most, len(self.waiting))
         workers = [asyncio.ensure_future(self._work(self.first if i == 0 else _Seat(self.make))) for i in range(seats)]
         self._tell()
         try:
@@ -382,25 +383,40 @@ def _look_over(env: gym.Env[Any, Any], config: Evaluation) -> tuple[list[str], d
     return select_tasks(core.tasks(), config.tasks, config.max_tasks), describe_env(env, config.env)
 
 
-def _open_agent(config: Evaluation, engine: Engine | None) -> tuple[Agent, Engine | None, Engine | None]:
-    """The agent, its engine if it needs one, and that engine again if it was opened for it."""
+def _open_agent(
+    config: Evaluation, env: gym.Env[Any, Any], engine: Engine | None
+) -> tuple[Agent, Engine | None, Engine | None]:
+    """The agent, its engine if it needs one, and that engine again if it was opened for it.
+
+    Our own agents look at the environment itself, to say of its commands what is so (whether there is a rollback, for
+    one); somebody else's are told its id.
+    """
+    from eapo_gym.agents.foreign import PREFIX as PYTHON
     from eapo_gym.agents.loading import make_agent, needs_engine
 
     opened: Engine | None = None
-    if not needs_engine(config.agent):
+    foreign = config.agent.startswith(PYTHON)
+    if not needs_engine(config.agent) and not (foreign and config.model is not None):
         engine = None
     elif engine is None:
         engine = opened = open_engine_of(config)
     agent = make_agent(
-        config.agent, engine=engine, env=config.env, sampling=config.sampling, options=dict(config.agent_options)
+        config.agent,
+        engine=engine,
+        env=config.env if foreign else env,
+        sampling=config.sampling,
+        options=dict(config.agent_options),
     )
     return agent, engine, opened
 
 
-def open_engine_of(config: Evaluation) -> Engine:
-    """The engine that the configuration names."""
+def open_engine_of(config: Evaluation, overrides: bool | None = None) -> Engine:
+    """The engine that the configuration names; `overrides` if it will be asked for OverRIDE other than by `config`."""
     from eapo_gym.engines import open_engine
 
     if config.model is None:
         raise NoModel(f"The agent {config.agent!r} needs a model: name a folder or a hub's id (--model).")
-    return open_engine(config.engine, config.model, **config.engine_options)
+    options = dict(config.engine_options)
+    if config.engine == "vllm" and (overrides or config.sampling.override is not None):
+        options.setdefault("override", True)  # it has to be told beforehand, since being ready for it costs speed
+    return open_engine(config.engine, config.model, **options)

@@ -136,6 +136,7 @@ def evaluate(
     top_p: opt.TopP = 1.0,
     top_k: opt.TopK = 0,
     min_p: opt.MinP = 0.0,
+    override: opt.OverrideStrength = 0.0,
     seeds: opt.Seeds = 1,
     parallel: opt.Parallel = 16,
     retries: opt.Retries = 2,
@@ -178,6 +179,7 @@ def baselines(
     top_p: opt.TopP = 1.0,
     top_k: opt.TopK = 0,
     min_p: opt.MinP = 0.0,
+    override: opt.OverrideStrength = 0.0,
     seeds: opt.Seeds = 1,
     parallel: opt.Parallel = 16,
     retries: opt.Retries = 2,
@@ -250,16 +252,17 @@ def new_env(
 
 @app.command()
 def demo(
-    episodes: Annotated[int, typer.Option(help="Games that each agent plays.", min=1)] = 100,
-    out: Annotated[Path, typer.Option(help="The folder for the results and the page.", file_okay=False)] = Path(
+    episodes: Annotated[int, typer.Option(help="Games that each agent plays.", min=1, max=140)] = 40,
+    out: Annotated[Path, typer.Option(help="The folder for the runs and their report.", file_okay=False)] = Path(
         "demo-out"
     ),
     seed: Annotated[int, typer.Option(help="For the agents that draw.", min=0)] = 0,
+    open_report: Annotated[bool, typer.Option("--open/--no-open", help="Open the report in a browser.")] = True,
 ) -> None:
-    """Let four agents play ALFWorld's embedded games, and show what comes of it."""
+    """Let experts, a random agent and a tiny language model play ALFWorld's embedded games, and report on it."""
     from eapo_gym.cli.demo import demo as demo_
 
-    demo_(episodes, out, seed)
+    demo_(episodes, out, seed, open_report)
 
 
 @data.command("alfworld")

@@ -1,93 +1,83 @@
-"""`eapo-gym demo`: four agents play the same games, and what comes of it."""
+"""`eapo-gym demo`: experts, a random agent and a tiny language model play the same games, and what comes of it."""
 
 from __future__ import annotations
 
-import json
-import platform
-import random
+import os
+import sys
+import webbrowser
 from collections.abc import Sequence
+from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
-import gymnasium as gym
-
-import eapo_gym
-from eapo_gym.atomic import write_atomically
-from eapo_gym.bench.episodes import Episode, MakePolicy, Policy, Summary, play_all, summarise
-from eapo_gym.bench.page import episode_page
-from eapo_gym.cli.targets import make_env
-from eapo_gym.cli.terminal import console, plain, progress
-from eapo_gym.envs.alfworld.experts import Decision, Explorer, Oracle
-from eapo_gym.envs.base import Info, Obs
+from eapo_gym.agents.arms import Arm
+from eapo_gym.bench.evaluate import Evaluation
+from eapo_gym.bench.records import Episode
+from eapo_gym.bench.store import load_run
+from eapo_gym.cli.evaluating import run_arms
+from eapo_gym.cli.terminal import console, plain
+from eapo_gym.engines.base import Sampling
 from eapo_gym.registration import ALFWORLD
-from eapo_gym.schema import Turn
 
-PAGE_OF = "explorer"
+STEPS = 50
+"""The step limit of most of ALFWorld's literature; games that took longer were not going to be solved by chance."""
+
+MODEL = "tiny model"
+
+AGENTS = {
+    "oracle": Arm("oracle", "knows the game and plans"),
+    "explorer": Arm("explorer", "knows what it has seen, and remembers"),
+    "no memory": Arm("explorer", "the same, and remembers nothing", options={"memoryless": True}),
+    "random": Arm("random", "draws a valid action"),
+}
+
+_RESPONSE = 48
+"""Tokens. A model that has learned nothing does not end by itself."""
+
 
 _GOOD_READ = 25
 """Steps."""
 
 
-def demo(episodes: int, out: Path, seed: int) -> None:
-    """Play, print a table, and write `results.json` and `episode.html` into `out`."""
-    env = make_env(ALFWORLD, {"schema": "native", "split": "valid", "games": episodes})
-    tasks = env.get_wrapper_attr("tasks")()
-    played: dict[str, list[Episode]] = {}
-    with progress() as bar:
-        for agent, make_policy in AGENTS.items():
-            played[agent] = play_all(env, make_policy, bar.track(tasks, description=agent), seed=seed, agent=agent)
-    env.close()
-    summaries = [summarise(agent, list_) for agent, list_ in played.items()]
-    shown = interesting(played[PAGE_OF])
-    results, page = out / "results.json", out / "episode.html"
-    write_atomically(results, _results(summaries, played, seed, len(tasks)))
-    write_atomically(page, episode_page(shown))
-    _print(summaries, len(tasks), results, page, shown)
+def demo(episodes: int, out: Path, seed: int, open_report: bool) -> None:
+    """Play, print a table, and write the runs and their report into `out`."""
+    arms, model = dict(AGENTS), None
+    if find_spec("torch") and find_spec("transformers"):
+        model = _tiny_model(out)
+        arms[MODEL] = Arm("eapo", "a language model that has learned nothing", options={"compact": True})
+    config = Evaluation(
+        env=ALFWORLD,
+        split="valid",
+        model=model,
+        sampling=Sampling(max_tokens=_RESPONSE),
+        seeds=(seed,),
+        max_tasks=episodes,
+        max_steps=STEPS,
+        parallel=64,
+    )
+    run_arms(config, arms, out)
+    _say_what_next(out, model)
+    report = out / "report.html"
+    if open_report and sys.stdout.isatty() and _has_a_screen():
+        webbrowser.open(report.resolve().as_uri())
 
 
-# The agents
+def _tiny_model(out: Path) -> str:
+    from eapo_gym.cli.models import training_texts
+    from eapo_gym.engines.tiny import make_tiny
+
+    return str(make_tiny(out / "tiny-qwen3", "qwen3", "0.2m", texts=training_texts(ALFWORLD)))
 
 
-def _oracle(env: gym.Env[Any, Any], seed: int) -> Policy:
-    core: Any = env.unwrapped
-    oracle = Oracle()
-    return lambda obs, info: _turn(oracle.act(core.game, core.state))
-
-
-def _explorer(env: gym.Env[Any, Any], seed: int) -> Policy:
-    return _explores(Explorer())
-
-
-def _forgetful(env: gym.Env[Any, Any], seed: int) -> Policy:
-    return _explores(Explorer(memoryless=True, seed=seed))
-
-
-def _explores(explorer: Explorer) -> Policy:
-    def policy(obs: Obs, info: Info) -> Turn:
-        commands = info["admissible_commands"]
-        return _turn(explorer.act(obs["goal"], obs["state"], commands, obs["explore"], obs["memory"]))
-
-    return policy
-
-
-def _random(env: gym.Env[Any, Any], seed: int) -> Policy:
-    dice = random.Random(seed)
-    return lambda obs, info: dice.choice(info["admissible_commands"])
-
-
-def _turn(decision: Decision) -> Turn:
-    return Turn(decision.think, decision.explore, decision.memory, decision.command, format_ok=True)
-
-
-AGENTS: dict[str, MakePolicy] = {
-    "oracle": _oracle,
-    "explorer": _explorer,
-    "explorer, no memory": _forgetful,
-    "random": _random,
-}
-
-
-# What is shown of it
+def _say_what_next(out: Path, model: str | None) -> None:
+    say = console()
+    if model is None:
+        say.print("No language model played: that needs  pip install 'eapo-gym\\[transformers]'")
+    else:
+        say.print("The tiny model is made on the spot and has learned nothing; a real one goes through the same doors.")
+    shown = interesting(load_run(out / "explorer").episodes)
+    task = shown.trajectory.task
+    say.print(plain(f"Play a game yourself:  eapo-gym play alfworld --split valid --web --task {task}"), soft_wrap=True)
+    say.print("Evaluate a model:      eapo-gym eval --agent eapo --model FOLDER_OR_HUB_ID --split valid")
 
 
 def interesting(episodes: Sequence[Episode]) -> Episode:
@@ -100,52 +90,5 @@ def interesting(episodes: Sequence[Episode]) -> Episode:
     return max(episodes, key=interest)
 
 
-def _results(summaries: Sequence[Summary], played: dict[str, list[Episode]], seed: int, games: int) -> str:
-    content = {
-        "environment": ALFWORLD,
-        "source": "embedded",
-        "split": "valid",
-        "engine": "native",
-        "games": games,
-        "seed": seed,
-        "eapo_gym": eapo_gym.__version__,
-        "gymnasium": gym.__version__,
-        "python": platform.python_version(),
-        "agents": [summary.to_dict() for summary in summaries],
-        "episodes": [episode.to_dict() for list_ in played.values() for episode in list_],
-    }
-    return json.dumps(content, indent=1) + "\n"
-
-
-def _print(summaries: Sequence[Summary], games: int, results: Path, page: Path, shown: Episode) -> None:
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table
-
-    title = f"{ALFWORLD}: the same {games} embedded games for every agent"
-    table = Table(title=title, title_style="bold", title_justify="left", box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
-    table.add_column("agent", no_wrap=True)
-    table.add_column("success\n(95 % interval)", justify="right", min_width=12)
-    for name in ("steps", "solved\nin", "expl.\ndegree", "no\nloops", "invalid", "time"):
-        table.add_column(name, justify="right")
-    for summary in summaries:
-        table.add_row(
-            summary.agent,
-            str(summary.success),
-            f"{summary.steps.mean:.1f}",
-            f"{summary.steps_solved.mean:.1f}" if summary.steps_solved.n else "–",
-            f"{summary.exploration_degree.mean:.3f}",
-            f"{summary.exploration_degree_no_self_loops.mean:.3f}",
-            f"{100 * summary.invalid_rate:.1f} %",
-            f"{summary.seconds:.1f} s",
-        )
-    out = console()
-    out.print(table)
-    out.print(
-        "These are generated games, not the benchmark's. The exploration degree is the share of the distinct states "
-        "that an episode visited more than once; a self-loop is a step that leaves the state as it is.\n"
-    )
-    task = shown.trajectory.task
-    out.print(plain(f"One episode, step by step:  {page.resolve()}"), soft_wrap=True)
-    out.print(plain(f"All numbers:                {results.resolve()}"), soft_wrap=True)
-    out.print(plain(f"Play that game yourself:    eapo-gym play alfworld --split valid --task {task}"), soft_wrap=True)
-    out.print("The benchmark's own games:  eapo-gym data alfworld")
+def _has_a_screen() -> bool:
+    return sys.platform in ("darwin", "win32") or bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import AsyncExitStack
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AsyncExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
 REPORT_FILE = "report.html"
 BASELINES_FILE = "baselines.json"
+
+_INTERRUPTED = 130
+"""The exit status of what Ctrl-C has stopped, by convention."""
 
 
 def target_of(env: str) -> str:
@@ -51,14 +54,17 @@ def run_eval(
     `log` names trackers (see `eapo_gym.loggers`) that get the metrics, besides the files in the folder.
     """
     folder = out or default_folder(config)
-    result = asyncio.run(_evaluate(config, folder))
+    if config.agent == "human":
+        config = replace(config, limits=replace(config.limits, agent=None))  # people may think
+    with _stoppable(folder):
+        result = asyncio.run(_evaluate(config, folder))
     _log(log, folder, result)
     page = _write_report([folder], folder / REPORT_FILE) if report else None
     if as_json:
         print(json.dumps({"folder": str(folder), **result.metrics.to_json()}, indent=1))
     else:
         _print_table({result.metrics.agent: result.metrics}, _title(result))
-        _print_notices(result, folder, page)
+        _print_notices({"": result}, folder, page)
     return folder
 
 
@@ -70,24 +76,35 @@ def run_baselines(
     report: bool = True,
     as_json: bool = False,
 ) -> Path:
-    """Put a model through the arms of the baselines table, each a run of its own below `out`; one table of all.
+    """Put a model through the arms of the baselines table; see `run_arms`.
 
     Arms are those of `eapo_gym.agents.arms`, by default all of them; any other name is an agent of that name, so that
-    "random" or "oracle" can stand beside them. One engine serves all.
+    "random" or "oracle" can stand beside them.
     """
     chosen = {name: _arm(name) for name in (arms or _all_arms())}
-    results = asyncio.run(_evaluate_arms(config, chosen, out))
+    return run_arms(config, chosen, out, report=report, as_json=as_json)
+
+
+def run_arms(
+    config: Evaluation, arms: Mapping[str, Arm], out: Path, *, report: bool = True, as_json: bool = False
+) -> Path:
+    """Evaluate each arm in a folder of its own below `out`, one engine for all of them; one table and one report."""
+    with _stoppable(out):
+        results = asyncio.run(_evaluate_arms(config, arms, out))
     rows = {name: result.metrics for name, result in results.items()}
     content = {name: metrics.to_json() for name, metrics in rows.items()}
     write_atomically(out / BASELINES_FILE, json.dumps(content, indent=1) + "\n")
-    page = _write_report([out / name for name in chosen], out / REPORT_FILE) if report else None
+    page = _write_report([out / _folder_name(name) for name in arms], out / REPORT_FILE) if report else None
     if as_json:
         print(json.dumps(content, indent=1))
     else:
-        last = next(reversed(results.values()))
-        _print_table(rows, _title(last))
-        _print_notices(last, out, page)
+        _print_table(rows, _title(next(iter(results.values()))))
+        _print_notices(results, out, page)
     return out
+
+
+def _folder_name(arm: str) -> str:
+    return arm.replace(" ", "-")
 
 
 def run_compare(a: Path, b: Path, *, as_json: bool = False) -> None:
@@ -112,10 +129,20 @@ def run_report(folders: Sequence[Path], out: Path | None = None) -> Path:
 # Playing
 
 
+@contextmanager
+def _stoppable(folder: Path) -> Iterator[None]:
+    """Ctrl-C is a pause: what was finished is kept."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        console(stderr=True).print(plain(f"Stopped. The same command goes on with {folder}."), soft_wrap=True)
+        raise SystemExit(_INTERRUPTED) from None
+
+
 async def _evaluate(config: Evaluation, folder: Path, title: str = "", engine: Any = None) -> Result:
     from eapo_gym.bench.evaluate import evaluate
 
-    with _progress() as bar:
+    with _progress(hidden=config.agent == "human") as bar:
         shown = bar.add_task(title or config.agent, total=None, said="")
         return await evaluate(config, folder, engine=engine, on_progress=lambda now: _show(bar, shown, now))
 
@@ -128,7 +155,8 @@ async def _evaluate_arms(config: Evaluation, arms: Mapping[str, Arm], out: Path)
     async with AsyncExitStack() as stack:
         engine = None
         if any(needs_engine(arm.agent) for arm in arms.values()):
-            engine = open_engine_of(config)
+            overrides = any(arm.sampled_with(config.sampling).override for arm in arms.values())
+            engine = open_engine_of(config, overrides)
             stack.push_async_callback(engine.close)
         for name, arm in arms.items():
             of_arm = replace(
@@ -137,7 +165,7 @@ async def _evaluate_arms(config: Evaluation, arms: Mapping[str, Arm], out: Path)
                 agent_options={**config.agent_options, **arm.options} if needs_engine(arm.agent) else arm.options,
                 sampling=arm.sampled_with(config.sampling),
             )
-            results[name] = await _evaluate(of_arm, out / name, name, engine)
+            results[name] = await _evaluate(of_arm, out / _folder_name(name), name, engine)
     return results
 
 
@@ -160,7 +188,7 @@ def _arm(name: str) -> Arm:
 # What is shown
 
 
-def _progress() -> Bar:
+def _progress(hidden: bool) -> Bar:
     from rich.progress import (
         BarColumn,
         MofNCompleteColumn,
@@ -179,7 +207,7 @@ def _progress() -> Bar:
         TimeRemainingColumn(compact=True),
     )
     bar = console(stderr=True)
-    return Progress(*columns, console=bar, transient=True, disable=not bar.is_terminal)
+    return Progress(*columns, console=bar, transient=True, disable=hidden or not bar.is_terminal)
 
 
 def _show(bar: Bar, shown: Any, now: Progress) -> None:
@@ -234,17 +262,16 @@ def _percent(value: float) -> str:
     return f"{100 * value:.1f} %" if value == value else "–"
 
 
-def _print_notices(result: Result, folder: Path, page: Path | None) -> None:
-    out = console()
-    outcomes = {name: count for name, count in result.metrics.outcomes.items() if count}
-    out.print(plain("Outcomes: " + ", ".join(f"{count} {name}" for name, count in outcomes.items())), soft_wrap=True)
-    for failure in _first_failures(result):
-        out.print(plain(failure), soft_wrap=True)
-    for notice in result.notices:
-        out.print(plain(notice), soft_wrap=True)
-    out.print(plain(f"Everything is in {folder.resolve()}"), soft_wrap=True)
+def _print_notices(results: Mapping[str, Result], folder: Path, page: Path | None) -> None:
+    lines = []
+    for name, result in results.items():
+        counts = ", ".join(f"{count} {outcome}" for outcome, count in result.metrics.outcomes.items() if count)
+        lines += [f"{name or 'Outcomes'}: {counts}", *_first_failures(result)]
+    lines += dict.fromkeys(notice for result in results.values() for notice in result.notices)
+    lines.append(f"Everything is in {folder.resolve()}")
     if page is not None:
-        out.print(plain(f"Report: {page.resolve()}"), soft_wrap=True)
+        lines.append(f"Report: {page.resolve()}")
+    console().print(plain("\n".join(lines)), soft_wrap=True)
 
 
 def _first_failures(result: Result) -> list[str]:
@@ -252,7 +279,7 @@ def _first_failures(result: Result) -> list[str]:
     found: dict[str, str] = {}
     for row in result.rows:
         if row.error and row.outcome not in found:
-            found[row.outcome] = f"{row.outcome}, for example {row.task}: {row.error[:300]}"
+            found[row.outcome] = f"  {row.outcome}, for example {row.task}: {' '.join(row.error.split())[:300]}"
     return list(found.values())
 
 

@@ -73,6 +73,16 @@ TopK = Annotated[int, typer.Option(help="Keeps so many of the likeliest; 0 keeps
 MinP = Annotated[
     float, typer.Option(help="Drops what is less likely than this share of the likeliest.", rich_help_panel=_DRAWN)
 ]
+OverrideStrength = Annotated[
+    float,
+    typer.Option(
+        "--override",
+        metavar="STRENGTH",
+        help="OverRIDE: away from what was sampled for this task before, as in 0.5; 0 is off.",
+        min=0,
+        rich_help_panel=_DRAWN,
+    ),
+]
 
 Seeds = Annotated[int, typer.Option(help="How often every task is played: seeds 0, 1, …", min=1, rich_help_panel=_RUN)]
 Parallel = Annotated[int, typer.Option(help="Episodes at a time.", min=1, rich_help_panel=_RUN)]
@@ -100,7 +110,7 @@ def evaluation(given: dict[str, Any], agent: str = "eapo") -> Any:
     from eapo_gym.bench.rollout import Limits
     from eapo_gym.cli.evaluating import target_of
     from eapo_gym.cli.targets import parse_kwargs
-    from eapo_gym.engines.base import Sampling
+    from eapo_gym.engines.base import Override, Sampling
 
     rollback = given["rollback"]
     return Evaluation(
@@ -119,6 +129,7 @@ def evaluation(given: dict[str, Any], agent: str = "eapo") -> Any:
             top_p=given["top_p"],
             top_k=given["top_k"],
             min_p=given["min_p"],
+            override=Override(key="", strength=given["override"]) if given["override"] else None,
         ),
         seeds=tuple(range(given["seeds"])),
         max_tasks=given["tasks"],

@@ -16,8 +16,9 @@ from eapo_gym.bench.live.game import Game
 from eapo_gym.bench.live.server import PlayServer, serve_in_background
 from eapo_gym.bench.setting import describe_env, find_layer, open_env, versions, without_secrets
 from eapo_gym.bench.store import RunFolder
+from eapo_gym.cli.evaluating import target_of
 from eapo_gym.cli.playing import hint
-from eapo_gym.cli.targets import BadTarget, find_spec, load_class
+from eapo_gym.cli.targets import BadTarget, load_class
 from eapo_gym.cli.terminal import console, plain
 from eapo_gym.envs.alfworld.env import ALFWorldEnv
 from eapo_gym.errors import EapoError
@@ -40,7 +41,7 @@ def play_web(
 
     Without `out` a folder of its own is made in `runs`.
     """
-    env_id = target if ":" in target else str(find_spec(target).id)
+    env_id = target_of(target)
 
     ready = [_open(env_id, kwargs, rollback, max_steps)]
     """The first environment: a device may take minutes to boot, so the one that the stamp describes is played."""

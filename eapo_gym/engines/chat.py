@@ -30,13 +30,17 @@ _OPENED_THOUGHT = re.compile(r"<think>\s*\Z")
 _TAGS = ("<think>", "</think>")
 """Tokens of their own in some tokenizers. They are part of responses, and control nothing."""
 
+_PROBE = "qzx"
+"""A text that no template has words of its own for."""
+
 _KNOWN_STRUCTURES = 1024
 
 
 class Chat:
     """The chat template and the tokenizer of a model: a folder, a hub's id, or a tokenizer of transformers.
 
-    It is not changed by use, so that threads may share it.
+    `config` is the model's configuration, for a tokenizer whose model is loaded already: it says whether the model
+    sees images. Use does not change a chat, so threads may share it.
     """
 
     tokenizer: Any
@@ -52,7 +56,7 @@ class Chat:
     merges_system: bool
     """The template has no system role: what the system says is put before what the user says."""
 
-    def __init__(self, model: str | Path | Any, *, thinking: bool | None = None) -> None:
+    def __init__(self, model: str | Path | Any, *, thinking: bool | None = None, config: Any = None) -> None:
         named = isinstance(model, (str, Path))
         self.name = os.fspath(model) if named else str(getattr(model, "name_or_path", "") or type(model).__name__)
         self.tokenizer = _open_tokenizer(model) if named else model
@@ -73,7 +77,7 @@ class Chat:
         self._opened = ""
         self.merges_system = False
         self._learn_template(thinking)
-        config = _optional("AutoConfig", model) if named else None
+        config = _optional("AutoConfig", model) if named and config is None else config
         self.stop_ids = self._find_stops(config, _optional("GenerationConfig", model) if named else None)
         if config is None or hasattr(config, "vision_config"):
             self.image_id = self._find_image(getattr(config, "image_token_id", None))
@@ -159,7 +163,7 @@ class Chat:
             rendered: str = self.tokenizer.apply_chat_template(
                 conversation, tokenize=False, add_generation_prompt=generate, **{**self._options, **options}
             )
-        except TemplateError as error:
+        except (TemplateError, TypeError) as error:  # TypeError: it adds texts, and was given a list with an image
             raise EngineError(f"The chat template of {self.name} refuses the messages: {error}") from error
         return rendered
 
@@ -203,14 +207,14 @@ class Chat:
         opened = _OPENED_THOUGHT.search(self._apply([user]))
         self._opened = opened[0] if opened else ""
         try:
-            self.merges_system = "told" not in self._apply([{"role": "system", "content": "told"}, user])
+            self.merges_system = _PROBE not in self._apply([{"role": "system", "content": _PROBE}, user])
         except EngineError:
             self.merges_system = True
 
     def _find_stops(self, *configs: Any) -> tuple[int, ...]:
         """What the template ends a response with, and what the model's files say."""
-        text = [{"role": "user", "content": "u"}, {"role": "assistant", "content": "said"}]
-        after = self._encode(self._apply(text, generate=False).rpartition("said")[2])
+        text = [{"role": "user", "content": "u"}, {"role": "assistant", "content": _PROBE}]
+        after = self._encode(self._apply(text, generate=False).rpartition(_PROBE)[2])
         stops = [id_ for id_ in after if id_ in self.control_ids][:1]
         for config in (*configs, self.tokenizer):
             ids = getattr(config, "eos_token_id", None)
@@ -231,6 +235,7 @@ class Chat:
 
 def _auto(name: str) -> Any:
     try:
+        import jinja2  # noqa: F401
         import transformers
     except ImportError as error:
         raise MissingExtra.of("A chat template", "transformers") from error

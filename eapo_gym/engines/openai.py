@@ -7,7 +7,8 @@ one token, when the engine is made. There are two roads to a model:
 
 * `/completions` with the ids of the prompt, if there is a `tokenizer` and the server takes ids. Nothing is left to
   the server's chat template; with vLLM the sampled ids come back too, and `score` works.
-* `/chat/completions` with the messages, else, and for images. Ids are known with vLLM alone.
+* `/chat/completions` with the messages, else, and for images. Ids are known with vLLM alone. What a control token
+  in the text of a message does is up to the server's template: agents escape foreign text.
 
 Servers strip the text that stopped a response, and most do not tell which it was, or whether it was one. vLLM is asked
 to leave it there. Others are not given stop texts: their responses are cut here, behind the first one.

@@ -44,11 +44,11 @@ SOLVES = (
     says("right", memory="Key in room 0. Lamp off."),
     says("rollback", memory="Key in room 0. Lamp still off."),
     says("take key", memory="Key in hand."),
-    says("left", memory="Key in hand."),
+    says(None, memory="Key in hand."),
     *(says("right") for _ in range(3)),
     says("unlock door"),
 )
-"""Stays, goes and rolls back, tries what is not possible, and wins with the ninth step."""
+"""Stays, goes and rolls back, once names no action, and wins with the ninth step."""
 
 
 def corridor(*answers: Answer, task: str = TASK, repeat: int = 0) -> Episode:

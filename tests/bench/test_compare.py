@@ -79,10 +79,8 @@ def slow_interval(a: Run, b: Run, measure: str, resamples: int) -> tuple[float, 
     names = sorted({task for task, _ in a.planned})
 
     def value(run_: Run, drawn: list[str]) -> float:
-        values: list[float] = []
-        for task in drawn:
-            for each in (e for e in run_.episodes if e.trajectory.task == task):
-                values.append(float(each.success) if measure == "success" else float(len(each)))
+        episodes = [each for task in drawn for each in run_.episodes if each.trajectory.task == task]
+        values = [float(each.success) if measure == "success" else float(len(each)) for each in episodes]
         return sum(values) / len(values)
 
     differences = []
@@ -155,8 +153,8 @@ def test_the_exact_test_is_the_enumeration_of_all_signs(differences: list[float]
 
 def test_drawn_tests_come_near_the_exact_ones() -> None:
     rng = np.random.default_rng(0)
-    a = rng.integers(0, 3, 40) / 2
-    b = np.clip(a + rng.choice([-0.5, 0, 0.5], 40, p=[0.15, 0.55, 0.3]), 0, 1)
+    a = rng.integers(0, 3, 120) / 2
+    b = np.clip(a + rng.choice([-0.5, 0, 0.5], 120, p=[0.15, 0.55, 0.3]), 0, 1)
     p, name = _test(a, b, True, 20_000, np.random.default_rng(1))
     assert "20,000 draws" in name
     # All differences have the same size, so that the exact answer is that of the signs.

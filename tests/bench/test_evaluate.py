@@ -152,10 +152,18 @@ def test_the_agents_failures_are_its_own() -> None:
 
 
 def test_an_environment_that_hangs_is_left_behind() -> None:
+    made = []
+
+    def make() -> gym.Env[Any, Any]:
+        made.append(1)
+        return wrapped(Hanging)()
+
     Hanging.gate.clear()
-    result = run(Scripted("light lamp", "look"), kind=Hanging, limits=Limits(step=0.1), parallel=2)
+    result = run(Scripted("light lamp", "look"), make=make, limits=Limits(step=0.1), parallel=1)
+    assert not Hanging.gate.is_set()
     Hanging.gate.set()
     assert [(row.outcome, row.tries) for row in result.rows] == [("timeout", 1)] * 4
+    assert len(made) == 4, "nobody waited for the one that hung"
 
 
 def test_a_hosted_environment_whose_process_dies_is_replaced() -> None:

@@ -25,6 +25,7 @@ from eapo_gym.cli.playing import hint
 from eapo_gym.envs.alfworld.env import ALFWorldEnv
 from eapo_gym.envs.alfworld.experts import plan
 from eapo_gym.protocol import parse
+from eapo_gym.wrappers import apply_schema
 from tests.toys import Corridor
 
 ROOT = Path(__file__).parents[2]
@@ -46,6 +47,23 @@ class Hanging(Corridor):
         return super().step(action)
 
 
+def wrapped(**kwargs: Any) -> Any:
+    """In the explore schema already, and without a rollback."""
+    return apply_schema(Corridor(**kwargs), "explore", None)
+
+
+class Unlucky(Corridor):
+    def tasks(self, split: str | None = None) -> list[str]:
+        if split == "broken":
+            raise ZeroDivisionError("no such luck")
+        return super().tasks(split)
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> Any:
+        if self.choose_task(options).endswith("key-in-3"):
+            raise ZeroDivisionError("no such luck")
+        return super().reset(seed=seed, options=options)
+
+
 @dataclass
 class Played:
     """A server that is up, and how to speak to it."""
@@ -64,7 +82,7 @@ class Played:
         if data is not None:
             usual |= {"Content-Type": "application/json", "Content-Length": str(len(data))}
         sent = {name: value for name, value in {**usual, **(headers or {})}.items() if value is not None}
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=120)
         try:
             connection.putrequest(method, path, skip_host=True)
             for name, value in sent.items():
@@ -440,12 +458,46 @@ def test_an_environment_that_breaks_ends_the_episode_and_the_next_one_gets_anoth
     assert sorted(episode.outcome for episode in load_run(tmp_path / "run").episodes) == ["ended", "infrastructure"]
 
 
+def test_an_environment_that_fails_to_begin_is_told_and_another_task_can_be_played(tmp_path: Path) -> None:
+    with playing(tmp_path / "run", f"{Path(__file__)}:Unlucky", task=TASK) as played:
+        assert played.post("/api/begin", split="broken") == (
+            409,
+            {"error": "The environment failed: ZeroDivisionError: no such luck"},
+        )
+        assert played.act("look")[0] == 200, "the episode goes on"
+        status, said = played.post("/api/begin", task="train/key-in-3")
+        assert status == 409
+        assert "no such luck" in said["error"]
+        assert played.state()["status"] == "over"
+        assert played.post("/api/begin", task=TASK)[0] == 200
+        assert played.act("look")[0] == 200
+
+
+def test_environments_in_the_explore_schema_are_played_as_they_are(tmp_path: Path) -> None:
+    with playing(tmp_path / "run", f"{Path(__file__)}:wrapped", task=TASK) as played:
+        state = played.state()
+        assert not state["rollback"]
+        assert "rollback" not in state["prompt"][-1]["text"]
+        for command in WAY:
+            assert played.act(command, memory="m")[0] == 200
+        assert played.state()["view"]["outcome"] == "solved"
+
+
+def test_at_an_address_that_others_reach_the_token_is_needed_all_the_same(tmp_path: Path) -> None:
+    with playing(tmp_path / "run", host="0.0.0.0") as played:
+        assert "Others on the network can reach this" in played.process.stdout.readline()  # type: ignore[union-attr]
+        for host, status in ((f"192.0.2.7:{played.port}", 200), (f"evil.example:{played.port}", 421)):
+            assert played.send("GET", "/api/state", headers={"Host": host})[0] == status
+            refused = played.send("GET", "/api/state", headers={"Host": host, "Authorization": None})[0]
+            assert refused == (403 if status == 200 else 421)
+
+
 def test_an_environment_that_hangs_does_not_cost_what_was_played(tmp_path: Path) -> None:
     with playing(tmp_path / "run", f"{Path(__file__)}:Hanging", task="train/key-in-1") as played:
         assert played.act("right", memory="so far")[0] == 200
         version = played.state()["version"]
         threading.Thread(
-            target=lambda: pytest.raises(OSError, played.post, "/api/act", version=version, command="light lamp"),
+            target=lambda: played.post("/api/act", version=version, command="light lamp"),
             daemon=True,
         ).start()
         while played.state()["status"] != "busy":

@@ -1,5 +1,6 @@
 import json
 import math
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -19,7 +20,7 @@ def episode(task: str, outcome: Any = "solved", states: str = "ab", repeat: int 
     """An episode through states that are named by letters; `notes` are lists of a value for each step."""
     trajectory = Trajectory(task, "embedded", success=outcome == "solved", info={"task_type": task[0]})
     made = Episode("me", trajectory, outcome=outcome, repeat=repeat, seconds=2.0)
-    for t, (here, there) in enumerate(zip(states, states[1:], strict=False)):
+    for t, (here, there) in enumerate(pairwise(states)):
         trajectory.transitions.append(
             Transition(
                 task=task,

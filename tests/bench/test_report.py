@@ -80,7 +80,7 @@ class TestView:
         assert view["outcome"] == "solved"
         assert [moment["print"] for moment in view["moments"]] == solved.fingerprints()
         assert [moment["did"] is None for moment in view["moments"]] == [False] * len(solved) + [True]
-        # Stays, goes, comes back by rollback, takes the key, tries what is impossible, goes.
+        # Stays, goes, comes back by rollback, takes the key, does nothing, goes.
         assert [moment["depth"] for moment in view["moments"]] == [0, 1, 0, 2, 0, 1, 0, 0, 0, 0]
 
     def test_what_was_said_and_done(self, solved: Episode) -> None:
@@ -198,7 +198,7 @@ class TestPage:
     def test_several_runs_have_names_that_tell_them_apart(self, solved: Episode, tmp_path: Path) -> None:
         runs = [run_of(solved, folder=tmp_path / name) for name in ("first", "second")]
         index = index_of(report_page(runs))
-        assert [run["name"] for run in index["runs"]] == ["scripted (first)", "scripted (second)"]
+        assert [run["name"] for run in index["runs"]] == ["first", "second"]
         assert [row["run"] for row in index["rows"]] == [0, 1]
         with pytest.raises(ValueError, match="at least one run"):
             report_page([])

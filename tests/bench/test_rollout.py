@@ -10,6 +10,7 @@ from eapo_gym.agents.base import Agent, Response
 from eapo_gym.bench.pictures import Pictures
 from eapo_gym.bench.records import Episode
 from eapo_gym.bench.rollout import Limits, play, seed_of
+from eapo_gym.bench.setting import open_env
 from eapo_gym.engines.base import EngineError, EngineUnavailable, PromptTooLong
 from eapo_gym.envs.hosting import HostedEnv
 from eapo_gym.errors import ContractError, HostingError
@@ -100,6 +101,13 @@ def test_rollbacks_are_told_from_other_steps() -> None:
     assert (episode.rollbacks, episode.rollbacks_held) == (3, 1)
     assert [note.invalid for note in episode.notes] == [False, False, True, False, True]
     assert "rollback" in (episode.notes[1].offered or ())
+
+
+def test_steps_that_did_nothing_are_invalid() -> None:
+    env = open_env("eapo/ALFWorld-v0", {"split": "valid"}, rollback="inverse", max_steps=4)
+    task = env.unwrapped.tasks()[0]  # type: ignore[attr-defined]
+    answers = Scripted("look", "take mug 99 from shelf 99", "rollback", Response("no action"))
+    assert [note.invalid for note in played(env, answers, task=task).notes] == [False, True, True, True]
 
 
 def test_history_is_for_those_who_want_it() -> None:

@@ -5,15 +5,12 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from eapo_gym.bench.pictures import Pictures
 from eapo_gym.bench.records import Episode
 from eapo_gym.bench.store import EPISODES_FILE, Run, RunError, RunFolder, episode_line, load_run, save_run
-from eapo_gym.errors import MissingData
 from eapo_gym.schema import Trajectory
 from tests.bench.episodes import texts
 from tests.bench.test_records import STEP
@@ -197,24 +194,3 @@ def test_folders_that_are_no_run_are_refused(tmp_path: Path) -> None:
         (tmp_path / "run.json").write_text(content)
         with pytest.raises(RunError, match=r"run\.json"):
             load_run(tmp_path)
-
-
-# Pictures
-
-
-def test_pictures_are_named_after_their_content(tmp_path: Path) -> None:
-    pytest.importorskip("PIL", reason="needs Pillow")
-    pictures = Pictures(tmp_path)
-    random = np.random.default_rng(0)
-    one, other = (random.integers(0, 256, (20, 30, 3), dtype=np.uint8) for _ in range(2))
-    name = pictures.save(one)
-    assert Pictures(tmp_path).save(one.copy()) == name
-    assert pictures.save(other) != name
-    assert pictures.save(one.reshape(30, 20, 3)) != name, "the same bytes in another shape"
-    assert (pictures.load(name) == one).all()
-    assert len(list(tmp_path.iterdir())) == 3
-    for foreign in ("nothing.webp", "../secret.webp", "/etc/passwd"):
-        with pytest.raises(MissingData, match="is not in"):
-            pictures.load(foreign)
-    with pytest.raises(ValueError, match=r"shape \(h, w, 3\)"):
-        pictures.save(one[:, :, 0])

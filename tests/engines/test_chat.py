@@ -82,6 +82,14 @@ def test_a_text_model_refuses_images(architecture: str):
 
 
 @EVERY_MODEL
+def test_a_model_that_is_loaded_already_says_whether_it_sees(architecture: str):
+    config = transformers.AutoConfig.from_pretrained(tiny_model(architecture))
+    tokenizer = transformers.AutoTokenizer.from_pretrained(tiny_model(architecture))
+    assert Chat(tokenizer, config=config).image_id == chat(architecture).image_id
+    assert Chat(tokenizer, config=config).stop_ids[0] == chat(architecture).stop_ids[0]
+
+
+@EVERY_MODEL
 def test_a_response_begun_stands_at_the_end(architecture: str):
     talk = chat(architecture)
     begun = "<explore> I go on"
@@ -155,6 +163,13 @@ def test_without_a_system_role_the_user_says_it(template: str):
     merged = [Message("user", "Be brief.\n\nHello."), *told[2:]]
     assert talk.prompt(told).ids == talk.prompt(merged).ids
     assert talk.render(told[:1]) == talk.render([Message("user", "Be brief.")])
+
+
+def test_a_template_for_texts_alone():
+    talk = with_template("{% for message in messages %}{{ message.role + ': ' + message.content }}{% endfor %}")
+    assert talk.image_id is None
+    with pytest.raises(Unsupported, match="sees no images"):
+        talk.prompt([Message("user", "Look.", (IMAGE,))])
 
 
 def test_a_template_that_refuses_says_why():

@@ -14,8 +14,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 pytest.importorskip("openai", reason="the package openai is not installed")
 
@@ -32,16 +30,11 @@ from eapo_gym.engines.base import (
     Unsupported,
 )
 from eapo_gym.engines.openai import UNKNOWN_CONTEXT, OpenAIEngine
-from eapo_gym.engines.openai_roads import Answer, Road, read_prompt_logprobs
 from tests.engines.openai_server import END, WORDS, ScriptedServer
 
 HELLO = [Message("system", "Be brief."), Message("user", "Hello.")]
 PLAIN = Sampling(max_tokens=200, logprobs=False)
 KEY = "sk-a-key-that-nobody-may-see"
-NAMES = (
-    *("text", "message", "content", "logprobs", "token_logprobs", "tokens", "token", "logprob", "bytes"),
-    *("token_ids", "prompt_token_ids", "prompt_tokens", "completion_tokens", "finish_reason", "prompt_logprobs", "1"),
-)
 
 
 @pytest.fixture(scope="module")
@@ -309,46 +302,6 @@ class TestWhatAServerCannotDo:
         server.script({"status": 400, "body": {"error": {"message": "tree is not a multimodal model"}}})
         with pytest.raises(Unsupported, match=r"can 'tree' see.*not a multimodal"):
             say(engine, messages=[Message("user", "?", (np.zeros((2, 2, 3), np.uint8),))])
-
-
-json_values = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.sampled_from(NAMES), inner, max_size=5),
-    max_leaves=20,
-)
-
-
-class TestForeignData:
-    @settings(max_examples=400)
-    @given(st.dictionaries(st.sampled_from(NAMES), json_values), json_values, json_values)
-    def test_is_read_whatever_it_is(self, choice: dict[str, Any], usage: Any, ids: Any) -> None:
-        raw = {"choices": [choice], "usage": usage, "prompt_token_ids": ids}
-        for road in (Road("ids"), Road("chat")):
-            answer = road.read(raw)
-            assert isinstance(answer.text, str)
-            assert all(type(one) is int and one >= 0 for one in (*answer.ids, *answer.prompt_ids))
-            assert all(type(one) is float and one == one for one in answer.logprobs or ())
-            assert answer.prompt_tokens >= 0
-            assert answer.response_tokens >= 0
-            assert len(answer.cut(["a"]).text) <= len(answer.text)
-        found = read_prompt_logprobs(raw, [1, 2, 3], 1)
-        assert found is None or len(found) == 2
-
-    @given(st.lists(st.text(min_size=1, max_size=3), max_size=8), st.lists(st.text(min_size=1, max_size=4), max_size=3))
-    def test_is_cut_behind_the_first_stop_between_tokens(self, pieces: list[str], stops: list[str]) -> None:
-        spelt = tuple(piece.encode("utf-8", "surrogatepass") for piece in pieces)
-        text, values = "".join(pieces), tuple(map(float, range(len(pieces))))
-        answer = Answer((), (), text, values, spelt, "length", 0, 0).cut(stops)
-        ends = [end for end in range(len(text) + 1) if any(text[:end].endswith(stop) for stop in stops)]
-        if not ends or ends[0] == len(text):
-            assert answer.text == text
-            return
-        # The stop text that begins first; of two that begin at one place the shorter one.
-        assert any(answer.text.endswith(stop) for stop in stops)
-        kept = b"".join(answer.pieces).decode("utf-8", "surrogatepass")
-        assert kept.startswith(answer.text)
-        assert len(answer.logprobs or ()) == len(answer.pieces)
-        assert not "".join(pieces[: len(answer.pieces) - 1]).startswith(answer.text)
 
 
 class TestFailures:

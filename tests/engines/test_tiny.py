@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -84,24 +85,27 @@ def test_it_generates_until_it_ends(architecture: str):
     assert len({tuple(row) for row in said.tolist()}) > 1
 
 
-@EVERY_MODEL
-def test_the_same_arguments_give_the_same_bytes(architecture: str, tmp_path: Path):
-    """Also in another process, where Python hashes differently."""
-    code = f"from eapo_gym.engines.tiny import make_tiny; make_tiny('there', {architecture!r}, texts={TEXTS!r}, seed=3)"
-    subprocess.run([sys.executable, "-c", code], cwd=tmp_path, check=True, env=_env(), timeout=200)
-    here = make_tiny(tmp_path / "here", architecture, texts=TEXTS, seed=3)
-    assert digests(here) == digests(tmp_path / "there")
+@pytest.fixture(scope="module")
+def made_elsewhere(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder where another process has made one of each; Python hashes differently there."""
+    where = tmp_path_factory.mktemp("elsewhere")
+    code = (
+        "from eapo_gym.engines.tiny import make_tiny\n"
+        f"for architecture in {list(CLASSES)}: make_tiny(architecture, architecture, texts={TEXTS!r}, seed=3)"
+    )
+    env = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2]), "PYTHONHASHSEED": "7"}
+    subprocess.run([sys.executable, "-c", code], cwd=where, check=True, env=env, timeout=200)
+    return where
 
-    other = make_tiny(tmp_path / "other", architecture, texts=TEXTS, seed=4)
+
+@EVERY_MODEL
+def test_the_same_arguments_give_the_same_bytes(architecture: str, made_elsewhere: Path, tmp_path: Path):
+    here = make_tiny(tmp_path / "here", architecture, texts=TEXTS, seed=3)  # type: ignore[arg-type]
+    assert digests(here) == digests(made_elsewhere / architecture)
+
+    other = make_tiny(tmp_path / "other", architecture, texts=TEXTS, seed=4)  # type: ignore[arg-type]
     differ = {name for name, digest in digests(other).items() if digests(here)[name] != digest}
     assert differ == {"model.safetensors", NOTE}
-
-
-def _env() -> dict[str, str]:
-    import os
-
-    root = str(Path(__file__).parents[2])
-    return {**os.environ, "PYTHONPATH": root, "PYTHONHASHSEED": "7", "OMP_NUM_THREADS": "1"}
 
 
 def test_nobody_elses_randomness_is_touched(tmp_path: Path):

@@ -96,6 +96,25 @@ def test_close_while_paused_does_not_hang(qwen):
     run(work())
 
 
+def test_a_pause_that_close_comes_before_does_not_hang(qwen):
+    weights, tokenizer = qwen
+
+    async def hold(engine):
+        async with engine.paused():
+            await asyncio.sleep(0.2)
+
+    async def work():
+        engine = TransformersEngine(weights, tokenizer=tokenizer)
+        first, second = (asyncio.create_task(hold(engine)) for _ in range(2))
+        await asyncio.sleep(0.05)
+        await engine.close()
+        assert await first is None
+        with pytest.raises(EngineUnavailable, match="was closed"):
+            await second
+
+    run(work())
+
+
 class Fault:
     """Makes the model raise in the passes that `wrong` picks, by their number and their ids."""
 

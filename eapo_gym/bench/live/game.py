@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import concurrent.futures
+import math
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -42,8 +43,11 @@ _PATIENCE = 600.0
 _TURN = 2.0
 """Seconds that somebody waits while somebody else is at it."""
 
-_LAST_WORD = 10.0
+_LAST_WORD = 5.0
 """Seconds that the environment has for its last step, and to close, when the game is closed."""
+
+_LAST_WRITE = 30.0
+"""Seconds that a slow disk then has to keep what was played."""
 
 _EXAMPLES = 24
 
@@ -159,8 +163,7 @@ class Game:
                 if task is not None:
                     self._check_task(task, tasks)
             request = _Request(split, task)
-            self._loop.call_soon_threadsafe(self._requests.put_nowait, request)
-            self._loop.call_soon_threadsafe(self._person.leave)
+            self._loop.call_soon_threadsafe(self._go_on_with, request)
             self._await(request.done)
 
     def act(self, turn: Turn, version: int, anyway: bool = False) -> None:
@@ -199,13 +202,14 @@ class Game:
         """End the game. The present episode is kept, as one that ended unsolved. Twice does no harm."""
         if not self._thread.is_alive():
             return
-        self._loop.call_soon_threadsafe(self._requests.put_nowait, None)
-        self._loop.call_soon_threadsafe(self._person.leave)
+        self._loop.call_soon_threadsafe(self._go_on_with, None)
         self._thread.join(_LAST_WORD)
         if self._thread.is_alive():
             # The environment does not come back from its step: what was played before it is kept all the same.
             self._loop.call_soon_threadsafe(self._main.cancel)
-            self._thread.join(_LAST_WORD)
+            self._thread.join(_LAST_WRITE)
+        if not self._thread.is_alive():
+            self._loop.close()
         self._publish(status="closed")
 
     @contextmanager
@@ -247,8 +251,12 @@ class Game:
     def _await(self, future: concurrent.futures.Future[Result]) -> Result:
         try:
             return future.result(_PATIENCE)
+        except EapoError:
+            raise
         except concurrent.futures.TimeoutError as error:
             raise GameError(f"The environment did not answer within {_PATIENCE:g} s.") from error
+        except Exception as error:
+            raise GameError(_said(error)) from error
 
     def _check_task(self, task: str, tasks: list[str]) -> None:
         if task not in tasks:
@@ -277,21 +285,27 @@ class Game:
             self._loop.run_until_complete(self._main)
         except asyncio.CancelledError:
             self._keep_unfinished()
-        finally:
-            self._loop.close()
+
+    def _go_on_with(self, request: _Request | None) -> None:
+        """End the present episode and begin what is asked for; None ends the game.
+
+        In one go: between the two the next episode might have begun, and would be the one that is ended.
+        """
+        self._person.leave()
+        self._requests.put_nowait(request)
 
     async def _play_on(self) -> None:
         while (request := await self._requests.get()) is not None:
             self._request = request
             try:
-                task = await self._prepare(request)
-            except Exception as error:  # whatever an environment raises is told to the one who asked for it
-                self._publish(status="over", notice=str(error))
-                request.done.set_exception(error)
-                continue
-            await self._play(task)
+                await self._play(await self._prepare(request))
+                failure: Exception = GameError(self._state["notice"] or "The episode was over before it began.")
+            except Exception as error:  # whatever an environment raises is told, and another one may do better
+                failure = error if isinstance(error, EapoError) else GameError(_said(error))
+                self._keep_unfinished()
+                self._publish(status="over", notice=str(failure))
             if not request.done.done():
-                request.done.set_exception(GameError(self._state["notice"]))
+                request.done.set_exception(failure)
         await self._close_env()
 
     async def _prepare(self, request: _Request) -> str:
@@ -419,12 +433,25 @@ def _meant(text: str, offered: list[str]) -> str:
     return f" Did you mean {close[0]!r}?" if close else ""
 
 
+def _said(error: Exception) -> str:
+    return f"The environment failed: {type(error).__name__}: {error}"
+
+
 def _boxes(info: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Where on the screenshot the elements are, as far as an environment says it in the way that is usual."""
     elements = info.get("elements")
     boxes = []
     for element in elements if isinstance(elements, list | tuple) else ():
-        bounds = element.get("bounds") if isinstance(element, Mapping) else None
-        if isinstance(bounds, tuple | list | np.ndarray) and len(bounds) == 4 and isinstance(element.get("index"), int):
-            boxes.append({"index": element["index"], "bounds": [float(edge) for edge in bounds]})
+        if isinstance(element, Mapping) and isinstance(element.get("index"), int | np.integer):
+            edges = _edges(element.get("bounds"))
+            if edges is not None:
+                boxes.append({"index": int(element["index"]), "bounds": edges})
     return boxes
+
+
+def _edges(bounds: object) -> list[float] | None:
+    """Four finite numbers, or None: what is neither could not be sent as JSON."""
+    if not isinstance(bounds, list | tuple | np.ndarray) or len(bounds) != 4:
+        return None
+    edges = [float(edge) for edge in bounds if isinstance(edge, int | float | np.number)]
+    return edges if len(edges) == 4 and all(map(math.isfinite, edges)) else None

@@ -14,12 +14,15 @@ from __future__ import annotations
 
 import ipaddress
 import json
+import re
 import secrets
 import socket
+import sys
 import threading
 from collections.abc import Callable, Mapping
 from http.cookies import CookieError, SimpleCookie
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from socketserver import TCPServer
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -76,6 +79,11 @@ class PlayServer(ThreadingHTTPServer):
         self._bound = ipaddress.ip_address(str(self.server_address[0]))
         self.cookie = f"eapo_play_{self.port}"  # browsers share cookies between the ports of a host
 
+    def server_bind(self) -> None:
+        """As http.server does it, but without asking the network for this machine's name, which may take its time."""
+        TCPServer.server_bind(self)
+        self.server_name, self.server_port = self.host, int(self.server_address[1])
+
     @property
     def is_local(self) -> bool:
         """Nobody but this machine can reach it."""
@@ -103,8 +111,6 @@ class PlayServer(ThreadingHTTPServer):
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """A browser that went away in the middle of an answer is no news; anything else is."""
-        import sys
-
         if not isinstance(sys.exc_info()[1], ConnectionError | TimeoutError):
             super().handle_error(request, client_address)
 
@@ -260,11 +266,10 @@ class _Handler(BaseHTTPRequestHandler):
     # What is answered
 
     def _send_picture(self, name: str) -> None:
-        folder = self.server.game.out.pictures.folder
-        known = {path.name for path in folder.glob("*.webp")} if folder.is_dir() else set()
-        if name not in known:
+        path = self.server.game.out.pictures.folder / name
+        if not re.fullmatch(r"[0-9a-f]{8,64}\.webp", name) or not path.is_file():
             raise _Refusal(404, f"There is no picture {name!r:.80}.")
-        self._send(200, "image/webp", (folder / name).read_bytes())
+        self._send(200, "image/webp", path.read_bytes())
 
     def _send_json(self, status: int, content: Mapping[str, Any]) -> None:
         # ASCII: a lone surrogate, which a foreign text may hold, cannot be encoded otherwise.

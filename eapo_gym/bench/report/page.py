@@ -88,8 +88,10 @@ def _names(runs: Sequence[Run]) -> list[str]:
     """What the runs are called: by their agents, and where that does not tell them apart by their folders."""
     names = [", ".join(dict.fromkeys(episode.agent for episode in run.episodes)) or "empty run" for run in runs]
     if len(set(names)) < len(names):
-        folders = [run.folder.name if run.folder is not None else str(i + 1) for i, run in enumerate(runs)]
-        names = [f"{name} ({folder})" for name, folder in zip(names, folders, strict=True)]
+        names = [
+            f"{name} {i}" if run.folder is None else run.folder.name
+            for i, (name, run) in enumerate(zip(names, runs, strict=True), 1)
+        ]
     return names
 
 

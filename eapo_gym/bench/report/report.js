@@ -111,7 +111,7 @@ class Report {
 
   loadNext() {
     const row = this.neighbour(1);
-    if (row) requestIdleCallback(() => this.load(row));
+    if (row) setTimeout(() => this.load(row), 100);
   }
 
   async picture(name) {
@@ -156,10 +156,10 @@ class Report {
 
   heading() {
     const { runs } = this.index;
-    const tab = (run, name) => el("button", { type: "button", role: "tab", "aria-selected": "false", onclick: () => this.choose(run) }, name);
+    const tab = (run, name) => el("button", { type: "button", "aria-pressed": "false", onclick: () => this.choose(run) }, name);
     this.tabs = runs.length > 1 ? [null, ...runs.keys()].map(run => [run, tab(run, run === null ? "Compare" : runs[run].name)]) : [];
     this.about = el("header", { class: "run-head" });
-    return [this.about, this.tabs.length ? el("div", { class: "tabs", role: "tablist" }, this.tabs.map(([, button]) => button)) : ""];
+    return [this.about, this.tabs.length ? el("div", { class: "tabs", role: "group", "aria-label": "Runs" }, this.tabs.map(([, button]) => button)) : ""];
   }
 
   choose(run) {
@@ -169,7 +169,7 @@ class Report {
   }
 
   drawNumbers() {
-    for (const [run, button] of this.tabs) button.setAttribute("aria-selected", String(run === this.run));
+    for (const [run, button] of this.tabs) button.setAttribute("aria-pressed", String(run === this.run));
     const { runs, rows, picture_notice: notice } = this.index;
     this.about.replaceChildren(...aboutRuns(this.run === null ? runs : [runs[this.run]], notice));
     this.numbers.replaceChildren(...(this.run === null
@@ -277,4 +277,6 @@ function comparison(runs, rows) {
   ];
 }
 
-unpack(document.getElementById("index").textContent).then(index => { globalThis.report = new Report(index); });
+unpack(document.getElementById("index").textContent).then(
+  index => { globalThis.report = new Report(index); },
+  error => document.body.prepend(el("p", { class: "broken", role: "alert" }, `This report cannot be read: the file is damaged, or the browser is older than 2023 (${error.message}).`)));

@@ -186,7 +186,7 @@ class EpisodeViewer {
       error => missing(`The picture cannot be shown: ${error.message}`));
     if (screenshot && marked && screenshot !== marked) {
       const look = raw => el("button", { type: "button", "aria-pressed": String(this.raw === raw), onclick: () => this.look(raw) }, raw ? "Plain" : "Marked");
-      figure.append(el("figcaption", { title: "m changes between them" }, look(false), look(true)));
+      figure.prepend(el("figcaption", { title: "m changes between them" }, look(false), look(true)));
     }
     return figure;
   }
@@ -247,10 +247,11 @@ function cameOf(print, did, next) {
 }
 
 function rewardOf({ reward, parts }) {
+  // Parts come before their weights: they do not add up to the reward, and must not look as if they did.
   const split = Object.entries(parts).filter(([, value]) => value !== null);
   if (!reward && !split.some(([, value]) => value)) return null;
   return el("span", { class: "reward" }, `reward ${reward === null ? "not finite" : number(reward)}`,
-    split.length > 1 ? el("small", {}, ` = ${split.map(([name, value]) => `${number(value)} ${name.replaceAll("_", " ")}`).join(" + ")}`) : null);
+    split.length > 1 ? el("small", {}, ` · ${split.map(([name, value]) => `${name.replaceAll("_", " ")} ${number(value)}`).join(" · ")}`) : null);
 }
 
 function numbersOf(did) {
@@ -279,7 +280,7 @@ function headOf(view) {
   const tile = (name, value, more, kind = "") => el("div", { class: kind }, el("dt", { class: "label" }, name), el("dd", {}, value, el("small", {}, more)));
   return [
     el("div", { class: "title" },
-      el("h1", {}, view.goal || view.task || "An episode"),
+      el("h1", { class: view.goal ? "goal" : "" }, view.goal || view.task || "An episode"),
       el("p", { class: "facts" }, el("code", {}, view.task), facts.filter(Boolean).map(fact => el("span", {}, fact)))),
     el("dl", { class: "tiles" },
       tile("Outcome", OUTCOMES[view.outcome] ?? view.outcome, plural(steps, "step"), `outcome ${view.outcome}`),

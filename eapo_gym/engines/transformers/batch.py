@@ -16,11 +16,11 @@ from typing import Any, TypeVar
 
 import torch
 
-from eapo_gym.engines.base import EngineError, EngineUnavailable, Finish, Sampling
+from eapo_gym.engines.base import EngineError, EngineUnavailable, Finish
 from eapo_gym.engines.override import OverrideHeads
-from eapo_gym.engines.sampling import RowSettings, draw, truncate
 from eapo_gym.engines.transformers.adapters import Adapters
 from eapo_gym.engines.transformers.cache import NOBODY
+from eapo_gym.engines.transformers.reading import read
 from eapo_gym.engines.transformers.request import Request
 from eapo_gym.engines.transformers.runner import Runner
 
@@ -110,13 +110,17 @@ class Batcher:
                 while not (released.wait(0.05) or self._closing.is_set()):
                     pass
 
-        self.call(stop)
+        def ended(call: Future[None]) -> None:
+            if (error := call.exception()) is not None:  # the engine was closed before it came to that
+                _settle(reached, error=error)
+
+        self.call(stop).add_done_callback(ended)
         return reached, released.set
 
     def forget(self) -> None:
         """What the cache holds is of no use for requests to come."""
         self._era += 1
-        if not self._closing.is_set():
+        with contextlib.suppress(EngineUnavailable):  # closed: there is nothing to sweep
             self.call(self._sweep)
 
     def stats(self) -> Mapping[str, float]:
@@ -204,11 +208,11 @@ class Batcher:
 
     def _admit(self) -> None:
         """Give slots to waiting requests, in their order as far as there is room."""
-        if not self._waiting:
+        could_join = min(len(self._waiting), self._most_rows - len(self._rows))
+        if could_join <= 0:
             return
         self._patience += 1
-        decoding = sum(row.pending == 1 for row in self._rows)
-        if len(self._waiting) < decoding // 8 and self._patience < _PATIENCE:
+        if could_join < len(self._rows) // 8 and self._patience < _PATIENCE:
             return
         self._patience = 0
         passed: list[Request] = []
@@ -374,39 +378,26 @@ class Batcher:
             self._cache.reserve(keep, self._cache.capacity)
 
     def _read(self, rows: list[Request], counts: list[int], logits: Any) -> None:
-        """Draw the next tokens, and score targets, from the logits of a pass."""
-        drawing: list[tuple[Request, int]] = []
-        scoring: list[tuple[Request, int, list[int]]] = []
-        first = 0
-        for row, count in zip(rows, counts, strict=True):
-            stop = row.filled + count
-            wanted = max(0, stop - max(row.filled, row.wanted_from))
-            if row.sampling is None:
-                start = stop - wanted + 1
-                scoring.append((row, first, row.tokens[start : start + wanted]))
-            elif wanted:
-                drawing.append((row, first))
-            first += wanted
-        drawn = self._draw(drawing, logits) if drawing else []
-        scores = [_log_probs(logits[at : at + len(targets)], targets) if targets else [] for _, at, targets in scoring]
+        """Take the next tokens and the scores of targets from the logits of a pass."""
+        drawn, scored = read(rows, counts, logits, self.heads)
         # Nothing above has changed a row, so that all of it can be done again; from here on it has happened.
         self._runner.confirm(rows, counts)
         finished: list[Request] = []
-        for (row, _, _), logprobs in zip(scoring, scores, strict=True):
+        for row, logprobs in scored:
             row.logprobs += logprobs
             if len(row.logprobs) == row.limit:
                 finished.append(row)
         broken: list[Request] = []
-        for (row, _), (token, own, sampled) in zip(drawing, drawn, strict=True):
+        for row, token, own, sampled in drawn:
             if not own > -torch.inf:
                 broken.append(row)
                 continue
-            row.append(int(token), own, sampled)
+            row.append(token, own, sampled)
             finish = self._finish(row)
             if finish is not None:
                 row.finish = finish
                 finished.append(row)
-        self._counts["response_tokens"] += len(drawing)
+        self._counts["response_tokens"] += len(drawn)
         for row in finished:
             if row.trace is not None:
                 self.heads.learn(row.trace, row.response)
@@ -416,29 +407,8 @@ class Batcher:
         if broken:
             self._fail(broken, EngineError("The model's logits are not numbers: its weights are broken."))
 
-    def _draw(self, drawing: list[tuple[Request, int]], logits: Any) -> list[list[float]]:
-        """Token, its log-prob, and its log-prob in the distribution drawn from, for each row."""
-        if len(drawing) < len(logits):
-            logits = logits[[at for _, at in drawing]]
-        rows = [row for row, _ in drawing]
-        samplings = [_sampling(row) for row in rows]
-        own = torch.log_softmax(logits, dim=-1)
-        if any(row.trace is not None for row in rows):
-            logits = self.heads.reweight(
-                logits, [row.trace for row in rows], [len(row.tokens) - row.prompt_length for row in rows]
-            )
-        plain = all(sampling.temperature == 1 and not sampling.distorts for sampling in samplings)
-        drawn_from = own if plain else truncate(logits, RowSettings.of(samplings))
-        tokens = draw(
-            drawn_from,
-            [row.uniform() if sampling.temperature else 0.0 for row, sampling in zip(rows, samplings, strict=True)],
-        )
-        chosen = [distribution.gather(1, tokens[:, None])[:, 0].double() for distribution in (own, drawn_from)]
-        result: list[list[float]] = torch.stack([tokens.double(), *chosen], dim=1).tolist()
-        return result
-
     def _finish(self, row: Request) -> Finish | None:
-        if row.tokens[-1] in self._ends or (_sampling(row).stop and self._stops_at(row)):
+        if row.tokens[-1] in self._ends or self._stops_at(row):
             return "stop"
         return "length" if len(row.tokens) - row.prompt_length >= row.limit else None
 
@@ -472,24 +442,13 @@ class Batcher:
             _settle(row.future, error=error if isinstance(error, EngineError) else failure)
 
 
-def _sampling(row: Request) -> Sampling:
-    assert row.sampling is not None
-    return row.sampling
-
-
-def _settle(future: Future[Any], result: Any = None, error: Exception | None = None) -> None:
+def _settle(future: Future[Any], result: Any = None, error: BaseException | None = None) -> None:
     """Tell whoever waits, if anybody still does."""
     with contextlib.suppress(InvalidStateError):
         if error is not None:
             future.set_exception(error)
         else:
             future.set_result(result)
-
-
-def _log_probs(logits: Any, targets: Sequence[int]) -> list[float]:
-    chosen = logits.gather(1, torch.tensor(targets, device=logits.device)[:, None])[:, 0]
-    result: list[float] = (chosen - logits.logsumexp(dim=-1)).tolist()
-    return result
 
 
 def _common_prefix(one: Sequence[int], other: Sequence[int], limit: int) -> int:

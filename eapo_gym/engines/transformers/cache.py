@@ -39,7 +39,7 @@ class Feed:
     """Which tokens of the batch, flattened, are not padding; None if all are."""
 
 
-class SlotCache(Cache):  # type: ignore[misc]
+class SlotCache(Cache):
     """See the module. Its bookkeeping lives on the CPU, in NumPy; the tensors are made when the first keys arrive."""
 
     def __init__(self) -> None:

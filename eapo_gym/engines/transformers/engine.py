@@ -42,6 +42,9 @@ from eapo_gym.engines.transformers.vision import Pictures, Vision
 _SHARE_OF_MEMORY = {"cuda": 0.85, "cpu": 0.25}
 """How much of the memory that is free after loading the cache may take. On a CPU others want some of it too."""
 
+_UNKNOWN_MEMORY = 8 << 30
+"""What is taken to be free where the system does not say."""
+
 _STOP_CONTEXT = 16
 """A text that stops a response may be spread over this many tokens more than it has letters."""
 
@@ -80,12 +83,9 @@ class TransformersEngine(Engine):
         self.model = os.fspath(model) if is_named else str(self._model.name_or_path or type(self._model).__name__)
         if not is_named and tokenizer is None:
             raise EngineError("A model that is loaded already needs its tokenizer: pass tokenizer=….")
-        self._chat = Chat(tokenizer if tokenizer is not None else model, thinking=thinking)
+        self._chat = Chat(tokenizer if tokenizer is not None else model, thinking=thinking, config=self._model.config)
         has_images = hasattr(self._model.config, "vision_config")
         self._vision = Vision(self._model) if has_images else None
-        if self._vision is not None and self._vision.many_positions:
-            # A tokenizer alone does not know which of the tokens around an image stands for it.
-            self._chat.image_id = int(self._model.config.image_token_id)
         self._reader: ImageReader | None = None
         self._weights = self._model.state_dict(keep_vars=True)
         self._model.eval()
@@ -225,12 +225,13 @@ class TransformersEngine(Engine):
 
         Few tokens have a letter that could; only then is the end of the response decoded.
         """
-        assert request.sampling is not None
+        stop = request.sampling.stop if request.sampling is not None else ()
+        if not stop:
+            return False
         last = request.tokens[-1]
         piece = self._pieces.get(last)
         if piece is None:
             piece = self._pieces[last] = self._chat.tokenizer.decode([last])
-        stop = request.sampling.stop
         # A token may hold a part of a letter only, which decodes to the replacement character.
         if not any(text[-1:] in piece for text in stop) and "\ufffd" not in piece:
             return False
@@ -310,8 +311,10 @@ class TransformersEngine(Engine):
         device = self._runner.device
         if device.type == "cuda":
             free = torch.cuda.mem_get_info(device)[0]
-        else:
+        elif "SC_AVPHYS_PAGES" in getattr(os, "sysconf_names", {}):
             free = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+        else:
+            free = _UNKNOWN_MEMORY
         share = _SHARE_OF_MEMORY.get(device.type, _SHARE_OF_MEMORY["cpu"])
         return max(1024, int(free * share) // self._runner.bytes_per_token)
 

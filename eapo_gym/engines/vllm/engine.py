@@ -106,7 +106,6 @@ class VllmEngine(Engine):
         self._closed = False
         self._updating = asyncio.Lock()
         self._counts = dict.fromkeys(("requests", "prompt_tokens", "cached_tokens", "response_tokens"), 0)
-        self._busy_area = 0.0
         self._loop = LoopThread("vllm")
         try:
             self._llm = self._loop.submit(_open(arguments)).result()
@@ -116,6 +115,7 @@ class VllmEngine(Engine):
         config = self._llm.model_config
         self.context = config.max_model_len
         self._dtype = str(config.dtype).removeprefix("torch.")
+        self._architecture = config.architectures[0]
         self._vocabulary = config.get_vocab_size()
         self.capabilities = Capabilities(
             images=self._chat.image_id is not None, weights=True, adapters=max_lora_rank > 0, override=override
@@ -246,12 +246,11 @@ class VllmEngine(Engine):
 
     async def _answer(self, fed: Any, params: Any, adapter: Any) -> Any:
         [rendered] = await self._llm.renderer.render_cmpl_async([fed])
-        output = None
-        async for output in self._llm.generate(rendered, params, f"eapo-{next(self._numbers)}", lora_request=adapter):
-            pass
-        if output is None:
+        name = f"eapo-{next(self._numbers)}"
+        outputs = [output async for output in self._llm.generate(rendered, params, name, lora_request=adapter)]
+        if not outputs:
             raise EngineError("vLLM ended a request without an answer: expected one. Try again.")
-        return output
+        return outputs[-1]
 
     # Weights
 
@@ -266,13 +265,13 @@ class VllmEngine(Engine):
             try:
                 homeless = await self._hand_over(weights)
                 await self._llm.reset_prefix_cache(reset_running_requests=True)
-                stale = [name for names in await self._llm.collective_rpc("eapo_stale_layers") for name in names]
+                stale = [name for names in await self._ask_workers("eapo_stale_layers") for name in names]
             finally:
                 await self._llm.resume_generation()
             if homeless:
                 raise EngineError(
                     f"{len(homeless)} of the new weights have no place in the model ({', '.join(homeless[:3])}, …): "
-                    "expected names as in its state dict."
+                    "expected names and shapes as in its state dict."
                 )
             if stale:
                 raise EngineError(
@@ -297,13 +296,25 @@ class VllmEngine(Engine):
             file = os.path.join(folder, "weights.safetensors")
             for piece in _pieces(weights):
                 await asyncio.to_thread(save_file, piece, file)
-                [missing, *_] = await self._llm.collective_rpc("eapo_load_weights", args=(file,))
+                [missing, *_] = await self._ask_workers("eapo_load_weights", file)
                 homeless += missing
         return homeless
 
+    async def _ask_workers(self, method: str, *args: Any) -> list[Any]:
+        """What a method of the worker extension returns, for each worker."""
+        from vllm.v1.engine.exceptions import EngineDeadError
+
+        try:
+            answers: list[Any] = await self._llm.collective_rpc(method, args=args)
+        except EngineDeadError:
+            raise
+        except Exception as error:  # vLLM raises nothing more specific for what went wrong in a worker
+            raise EngineError(f"vLLM's workers could not answer {method}: {_short(error)}") from error
+        return answers
+
     async def _digest(self) -> Any:
         """Two sums of each parameter, and how large it is."""
-        sums = np.concatenate(await self._llm.collective_rpc("eapo_weight_sums")).reshape(-1, 2)
+        sums = np.concatenate(await self._ask_workers("eapo_weight_sums")).reshape(-1, 2)
         return sums, np.maximum(sums[:, 1:], 1e-12)
 
     async def _probe(self) -> Any:
@@ -318,11 +329,23 @@ class VllmEngine(Engine):
     async def load_adapter(self, name: str, folder: str) -> None:
         if not self.capabilities.adapters:
             raise Unsupported("This engine was opened without adapters: open it with max_lora_rank=….")
-        if not (Path(folder) / "adapter_config.json").is_file():
-            raise EngineError(f"The folder {folder} holds no LoRA adapter: expected an adapter_config.json as PEFT's.")
+        from safetensors import safe_open
         from vllm.lora.request import LoRARequest
 
-        # A name and a number of its own for every loading: vLLM keeps adapters by the one, cached prefixes by the other.
+        file = Path(folder) / "adapter_model.safetensors"
+        if not file.is_file() or not file.with_name("adapter_config.json").is_file():
+            raise EngineError(
+                f"The folder {folder} holds no LoRA adapter: expected adapter_config.json and {file.name}, as PEFT "
+                "saves them."
+            )
+        with safe_open(file, "np") as tensors:
+            if any("lm_head" in name for name in tensors.keys()):  # noqa: SIM118 - it is no mapping
+                raise Unsupported(
+                    f"The adapter in {folder} changes the output layer (lm_head), which vLLM leaves out when it scores "
+                    "a text: train it without."
+                )
+
+        # Each time a new number and name: vLLM finds adapters by the one and cached prefixes by the other.
         number = next(self._numbers)
         request = LoRARequest(f"{name}@{number}", number, str(folder))
         await self._run(self._llm.add_lora(request))
@@ -341,7 +364,13 @@ class VllmEngine(Engine):
         return dict(self._counts)
 
     def stamp(self) -> dict[str, Any]:
-        return {"kind": self.kind, "model": self.model, "precision": self._dtype, "vllm": self._version}
+        return {
+            **super().stamp(),
+            "architecture": self._architecture,
+            "dtype": self._dtype,
+            "context": self.context,
+            "vllm": self._version,
+        }
 
     async def close(self) -> None:
         if not self._closed:
@@ -351,6 +380,7 @@ class VllmEngine(Engine):
     def _shut_down(self) -> None:
         self._loop.close()  # first, so that nobody reads from a process that ends
         self._llm.shutdown(timeout=_PATIENCE)
+        del self._llm
 
     async def _run(self, work: Coroutine[Any, Any, T]) -> T:
         """Do something in the engine's own loop; what vLLM raises comes back as an error of ours."""
@@ -367,7 +397,7 @@ class VllmEngine(Engine):
                 raise EngineUnavailable("The engine was closed while it answered: open another one.") from None
             raise
         except EngineDeadError as error:
-            raise EngineUnavailable(f"vLLM's process has died: see its log, and open the engine again.") from error
+            raise EngineUnavailable("vLLM's process has died: see its log, and open the engine again.") from error
         except (VLLMClientError, VLLMServerError, ValueError) as error:
             if self._closed:
                 raise EngineUnavailable("The engine was closed while it answered: open another one.") from error

@@ -10,6 +10,7 @@ from typing import Any
 
 import torch
 from safetensors.torch import load_file
+from vllm.lora.punica_wrapper.punica_cpu import PunicaWrapperCPU
 from vllm.model_executor.layers import utils as layer_utils
 from vllm.platforms import current_platform
 
@@ -21,8 +22,24 @@ def _keep_weights(layer: Any, remove_weight: bool) -> None:
 _PLAIN = ("UnquantizedLinearMethod", "UnquantizedEmbeddingMethod")
 """How layers compute whose weights are not quantised."""
 
+_SEEING = ("visual", "vision", "multi_modal")
+"""Parts of the names of weights that only images meet."""
+
+
+def _add_lora_logits(self: Any, logits: Any, hidden: Any, *args: Any, **kwargs: Any) -> None:
+    """LoRA on the output layer, for rows that are sampled from.
+
+    Log-probs of a prompt have one row for each of its tokens, for which vLLM has no adapters at hand here: it would end
+    in an error about shapes, and take the engine down. Adapters of the output layer are refused for that reason.
+    """
+    if len(hidden) == len(self.sampler_indices):
+        _lora_logits(self, logits, hidden, *args, **kwargs)
+
+
 if current_platform.is_cpu():
     layer_utils.dispatch_cpu_unquantized_gemm = _keep_weights
+    _lora_logits = PunicaWrapperCPU.add_lora_logits
+    PunicaWrapperCPU.add_lora_logits = _add_lora_logits
 
 
 class WorkerExtension:
@@ -38,7 +55,7 @@ class WorkerExtension:
             # One by one, to learn of each whether it was taken: models pass over some of what they do not know.
             try:
                 taken = model.load_weights([(name, tensor)])
-            except (KeyError, ValueError):  # and refuse some, each in its own way
+            except (AssertionError, KeyError, ValueError):  # and refuse some names and shapes, each in its own way
                 taken = set()
             if not taken and not self._is_tied(name):
                 homeless.append(name)
@@ -49,18 +66,20 @@ class WorkerExtension:
         return name.endswith("lm_head.weight") and self.model_runner.model_config.hf_text_config.tie_word_embeddings
 
     def eapo_weight_sums(self) -> list[float]:
-        """The sum of each parameter, and the sum of its absolute values."""
+        """The sum of each parameter that a prompt of text meets, and the sum of its absolute values."""
         sums = []
-        for weight in self.model_runner.get_model().parameters():
-            values = weight.detach()
-            sums += [float(values.sum(dtype=torch.float64)), float(values.abs().sum(dtype=torch.float64))]
+        for name, weight in self.model_runner.get_model().named_parameters():
+            if not any(part in name for part in _SEEING):
+                values = weight.detach()
+                sums += [float(values.sum(dtype=torch.float64)), float(values.abs().sum(dtype=torch.float64))]
         return sums
 
     def eapo_stale_layers(self) -> list[str]:
         """Linear layers that compute with other weights than those that they show, as packed copies do."""
         stale = []
         for name, layer in self.model_runner.get_model().named_modules():
-            weight, method = getattr(layer, "weight", None), getattr(layer, "quant_method", None)
+            weight: Any = getattr(layer, "weight", None)
+            method: Any = getattr(layer, "quant_method", None)
             if type(method).__name__ not in _PLAIN or not isinstance(weight, torch.Tensor):
                 continue
             if weight.ndim != 2:

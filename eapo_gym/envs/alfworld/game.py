@@ -19,7 +19,7 @@ from eapo_gym.envs.alfworld.identity import Identity
 from eapo_gym.envs.alfworld.joins import Join
 from eapo_gym.envs.alfworld.names import entity_names
 from eapo_gym.envs.alfworld.narrator import Narrator
-from eapo_gym.envs.alfworld.operators import Menu, Mind, Notes, Operator
+from eapo_gym.envs.alfworld.operators import Mind, Notes, Operator
 from eapo_gym.envs.alfworld.pddl import Fact
 from eapo_gym.envs.alfworld.rulebook import Rulebook, conjunctions, split_task
 from eapo_gym.errors import GameFileError, SnapshotError
@@ -113,28 +113,19 @@ class Game:
         changed = self.identity.differ(state, after)
         if not changed:
             return []
-        undoing = []
-        menu = self._mind.menu(after)
-        for command in menu.changing(changed):
-            if self._leads_elsewhere(menu, command, state):
-                continue
-            candidate = self._mind.operator(after, command)
-            if candidate is not None and not self.identity.differ(state, candidate.apply(after)):
-                undoing.append(command)
-        return undoing
+        undoing: dict[str, bool] = {}
+        for rule, offers in self._mind.menu(after).changing(changed):
+            # Most of them make something true that did not hold before, and this is quickly told.
+            adding = [effect for effect in rule.effects if effect.positive and self.identity.reads(effect.predicate)]
+            for back, values in offers.items():
+                if back not in undoing:
+                    leads_elsewhere = any(not self.facts.holds(effect.ground(values), state) for effect in adding)  # type: ignore[arg-type]
+                    undoing[back] = not leads_elsewhere and self._leads(after, back, state)
+        return [back for back, undoes in undoing.items() if undoes]
 
-    def _leads_elsewhere(self, menu: Menu, command: str, state: int) -> bool:
-        """Whether a command surely makes something true that does not hold in `state`: most do, and this is quick."""
-        found = menu.find(command)
-        if found is None:
-            return True
-        rule, values = found
-        return any(
-            effect.positive
-            and self.identity.reads(effect.predicate)
-            and not self.facts.holds(effect.ground(values), state)  # type: ignore[arg-type]
-            for effect in rule.effects
-        )
+    def _leads(self, state: int, command: str, target: int) -> bool:
+        operator = self._mind.operator(state, command)
+        return operator is not None and not self.identity.differ(target, operator.apply(state))
 
     # Looking at states
 

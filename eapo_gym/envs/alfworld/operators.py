@@ -164,10 +164,9 @@ class Menu:
                 return rule, values
         return None
 
-    def changing(self, predicates: frozenset[str]) -> list[str]:
-        """The commands that may change facts of all these predicates."""
-        found = (command for rule, offers in self._options if rule.may_change(predicates) for command in offers)
-        return list(dict.fromkeys(found))
+    def changing(self, predicates: frozenset[str]) -> list[tuple[ActionRule, dict[str, Values]]]:
+        """The commands that may change facts of all these predicates, by their actions; in the order of `find`."""
+        return [(rule, offers) for rule, offers in self._options if rule.may_change(predicates)]
 
 
 class Place:
