@@ -118,6 +118,6 @@ def as_answer(completion: Completion, others: Sequence[Completion] = ()) -> Resp
         logprobs=logprobs,
         finish=completion.finish,
         calls=len(every),
-        prompt_tokens=sum(len(each.prompt_ids) for each in every),
-        response_tokens=sum(len(each.ids) for each in every),
+        prompt_tokens=sum(each.tokens[0] for each in every),
+        response_tokens=sum(each.tokens[1] for each in every),
     )

@@ -123,7 +123,9 @@ def evaluation(given: dict[str, Any], agent: str = "eapo") -> Any:
         engine=given["engine"],
         model=given["model"],
         engine_options=parse_kwargs(given["engine_option"] or [], "--engine-option"),
+        # An evaluation makes no use of log-probs, and many servers have none to give.
         sampling=Sampling(
+            logprobs=False,
             max_tokens=given["max_tokens"],
             temperature=given["temperature"],
             top_p=given["top_p"],

@@ -147,6 +147,13 @@ class Completion:
     """Of each sampled token in the distribution that it was drawn from; None where the engine does not know it."""
 
     finish: Finish
+    usage: tuple[int, int] | None = None
+    """Tokens of prompt and response as a server counts them that does not tell their ids."""
+
+    @property
+    def tokens(self) -> tuple[int, int]:
+        """How many tokens prompt and response have."""
+        return self.usage or (len(self.prompt_ids), len(self.ids))
 
 
 @dataclass(frozen=True, slots=True)

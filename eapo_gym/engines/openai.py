@@ -318,7 +318,8 @@ class OpenAIEngine(Engine):
         # At temperature 1, with nothing cut off, tokens are drawn from the model's own distribution.
         known = sampling.temperature == 1 and not sampling.distorts
         prompt_ids = prompt.ids if road.kind == "ids" else answer.prompt_ids
-        return Completion(prompt_ids, ids, text, logprobs, logprobs if known else None, answer.finish)
+        usage = answer.prompt_tokens, answer.response_tokens
+        return Completion(prompt_ids, ids, text, logprobs, logprobs if known else None, answer.finish, usage)
 
     async def _score(self, prompt: Prompt, target: tuple[int, ...]) -> list[float]:
         road = self._ids_road

@@ -92,6 +92,7 @@ class TestAnswers:
             {"role": "user", "content": "Hello."},
         ]
         assert engine.stats()["response_tokens"] == len(expected)
+        assert completion.tokens == (len("Be brief.Hello."), len(expected)), "as the server counts them"
 
     def test_of_vllm(self, opened: Any, server: ScriptedServer) -> None:
         engine = opened({"ids": True})
@@ -402,7 +403,7 @@ class TestFailures:
         engine = opened(retries=1000)
         engine.server.patience = 0.5
         server.script(*[{"status": 500}] * 1000)
-        with pytest.raises(EngineError, match="status 500|within"):
+        with pytest.raises(EngineError, match=r"status 500|within"):
             say(engine)
         assert 1 <= len(server.requests()) < 100
 
