@@ -1,6 +1,6 @@
 """Tokens per second of episodes through the engine `vllm`, against vLLM itself on the same prompts.
 
-    python benchmarks/engine_vllm.py --model models/tiny
+    python benchmarks/engine_vllm.py --model runs/tiny-1m
 
 Episodes are coroutines that ask for one response after the other, each with a prompt that the response before is part
 of. Their prompts are kept, and given to vLLM's own asynchronous engine all at once, without this package in between.
@@ -89,7 +89,7 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--dtype", default="float32")
     options = parser.parse_args()
-    model = options.model or str(make_tiny(Path("models/tiny-1m"), "qwen3", "1m"))
+    model = options.model or str(make_tiny(Path("runs/tiny-1m"), "qwen3", "1m"))
     engine = VllmEngine(
         model, context=1024, dtype=options.dtype, enforce_eager=True, max_num_seqs=options.parallel,
         kv_cache_memory_bytes=256 << 20,

@@ -141,6 +141,71 @@ def protocol(result: Any) -> str:
     )
 
 
+def overhead(result: Any) -> str:
+    body = [
+        [name, number(row["steps"]), number(row["steps_per_second"]), number(row["steps_per_cpu_second"])]
+        for name, row in result["runs"].items()
+    ]
+    return rows(["random agent, native ALFWorld", "steps", "steps/s", "steps per second of processor time"], body)
+
+
+def prompts(result: Any) -> str:
+    body = [
+        [name, number(row["prompt_us"]), number(row["prompt_shortened_us"]), number(row["step_us"])]
+        for name, row in result["cases"].items()
+    ]
+    head = [f"µs at {result['prompt_tokens']:,} tokens", "prompt", "prompt, shortened", "prompt and parser"]
+    return rows(head, body)
+
+
+def kills(result: Any) -> str:
+    said = "yes" if result["equal"] else "no"
+    body = [[number(result["kills"]), number(result["episodes"]), number(result["planned"]), said]]
+    return rows(["kills", "episodes", "planned", "equal to a run without"], body)
+
+
+def hostile(result: Any) -> str:
+    times = [number(result["ms"][name]) for name in ("p50", "p99", "p99.9", "max")]
+    body = [[number(result["outputs"]), number(len(result["failures"])), *times]]
+    return rows(["hostile outputs", "failures", "median ms", "99 %", "99.9 %", "slowest"], body)
+
+
+def batching(result: Any) -> str:
+    body = [
+        [name, number(row["tokens"]), number(row["tokens_per_second"]), share(row["batch_fill"])]
+        for name, row in result["ways"].items()
+    ]
+    engine = result["engine"]
+    head = [f"{engine['architecture']}, {engine['parameters']:,} parameters", "tokens", "tokens/s", "batch full"]
+    return rows(head, body)
+
+
+def vllm(result: Any) -> str:
+    through, alone = max(result["episodes"]), max(result["alone"])
+    return rows(
+        [f"best of {result['repeats']} turns", "tokens/s", "share"],
+        [["vLLM alone, all prompts at once", number(alone), ""], ["episodes", number(through), share(result["share"])]],
+    )
+
+
+def reports(result: Any) -> str:
+    body = [
+        [
+            what,
+            *(
+                number(result[what][key])
+                for key in ("size_mb", "overview_s", "open_cold_ms", "open_next_ms", "step_ms")
+            ),
+        ]
+        for what in ("text", "images")
+    ]
+    head = [
+        f"{result['episodes']} episodes × {result['steps']} steps",
+        *("MB", "overview, s", "an episode, ms", "the next one, ms", "a step, ms"),
+    ]
+    return rows(head, body)
+
+
 def _part(name: str, command: str, table: Table) -> Callable[[], str]:
     return lambda: measured(name, command, table)
 
@@ -152,6 +217,13 @@ MEASURED: dict[str, Callable[[], str]] = {
     "agreement": _part("alfworld_agreement", "python benchmarks/alfworld_agreement.py", agreement),
     "experts": _part("alfworld_experts", "python benchmarks/alfworld_experts.py", experts),
     "hosting": _part("hosting", "python benchmarks/hosting.py", hosting),
+    "batching": _part("engine_batching", "python benchmarks/engine_batching.py", batching),
+    "hostile": _part("hostile_outputs", "python benchmarks/hostile_outputs.py", hostile),
+    "kills": _part("kill_and_resume", "python benchmarks/kill_and_resume.py", kills),
+    "overhead": _part("bench_overhead", "python benchmarks/bench_overhead.py", overhead),
+    "prompts": _part("prompt_building", "python benchmarks/prompt_building.py", prompts),
+    "reports": _part("report_size", "python benchmarks/report_size.py", reports),
+    "vllm": _part("engine_vllm", "python benchmarks/engine_vllm.py", vllm),
     "protocol": _part("protocol", "python benchmarks/protocol.py", protocol),
 }
 """The name of a part of a page → what stands there."""
