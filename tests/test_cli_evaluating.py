@@ -13,6 +13,7 @@ from pathlib import Path
 from eapo_gym.bench.evaluate import Evaluation
 from eapo_gym.bench.store import load_run
 from eapo_gym.cli.evaluating import default_folder, target_of
+from eapo_gym.loggers import read_metrics
 from tests.command_line import run
 
 ROOT = Path(__file__).parent.parent
@@ -39,7 +40,8 @@ def test_what_fails_says_so_with_an_example(tmp_path: Path) -> None:
     agent = tmp_path / "broken.py"
     agent.write_text("class Broken:\n    def act(self, observation):\n        raise ValueError('no [b]idea[/b]')\n")
     ran = run("eval", "--agent", f"python:{agent}:Broken", *GAMES, "--out", str(tmp_path / "run"), "--no-report")
-    assert ran.exit_code == 0, "a bad agent has a bad result"
+    assert ran.exit_code == 1, "where nothing was played, nothing was measured"
+    assert "no episode of" in ran.output
     assert "4 agent" in ran.stdout
     assert "no [b]idea[/b]" in ran.stdout
 
@@ -107,3 +109,30 @@ def test_names() -> None:
     assert target_of("tests/toys.py:Corridor") == f"{Path.cwd()}/tests/toys.py:Corridor"
     config = Evaluation(env="eapo/ALFWorld-v0", agent="python:/a/b.py:C", split="valid", model="Qwen/Qwen3-1.7B")
     assert default_folder(config) == Path("runs/ALFWorld-v0-valid-python-a-b.py-C-Qwen-Qwen3-1.7B")
+
+
+def test_a_tracker_that_is_not_there_is_missed_at_once(tmp_path: Path) -> None:
+    ran = run("eval", "--agent", "random", *GAMES, "--out", str(tmp_path / "run"), "--log", "tensorbord")
+    assert ran.exit_code == 2
+    assert "Did you mean 'tensorboard'?" in ran.output
+    assert not (tmp_path / "run" / "episodes.jsonl").exists()
+
+
+def test_numbers_always_stand_in_metrics_jsonl(tmp_path: Path) -> None:
+    run("eval", "--agent", "oracle", *GAMES, "--out", str(tmp_path / "run"), "--no-report")
+    *_, last = read_metrics(tmp_path / "run" / "metrics.jsonl")
+    assert last["success"] == 1
+
+
+def test_an_option_goes_to_the_arms_that_have_it(tmp_path: Path) -> None:
+    arms = ("--arm", "random", "--arm", "explorer", "--out", str(tmp_path / "arms"), "--no-report")
+    assert run("baselines", *GAMES, *arms, "--agent-option", "memoryless=true").exit_code == 0
+    stamps = {name: load_run(tmp_path / "arms" / name).stamp["config"] for name in ("random", "explorer")}
+    assert {name: stamp["agent_options"] for name, stamp in stamps.items()} == {
+        "random": {},
+        "explorer": {"memoryless": True},
+    }
+    wrong = run("baselines", *GAMES, *arms, "--agent-option", "memory=false")
+    assert wrong.exit_code == 2
+    assert "Did you mean 'memoryless'?" in wrong.output
+    assert "Did you mean '0-shot'?" in run("baselines", *GAMES, "--arm", "0-sht", "--out", str(tmp_path / "x")).output

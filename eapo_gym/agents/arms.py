@@ -19,7 +19,7 @@ MIN_P: Mapping[str, Any] = MappingProxyType({"min_p": 0.1})
 """Drops tokens with less than a tenth of the likeliest token's probability."""
 
 OVERRIDE: Mapping[str, Any] = MappingProxyType({"override": Override(key="")})
-"""Away from what was sampled for this task before. The agent puts the task in the place of the key."""
+"""Away from what was sampled in this episode before. The agent puts the episode in the place of the key."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from numbers import Integral, Real
 from typing import Any, ClassVar, Literal
 
 import gymnasium as gym
@@ -104,10 +105,17 @@ class Agent:
         """Let go of what it holds (its engine is its owner's to close)."""
 
 
+_MOST = 1 << 31
+"""Of a counter, so that the sums of a run fit in a table's column."""
+
+_LARGEST_SIDE = 16_383
+"""Of a picture, in pixels: no larger one can be kept (WebP)."""
+
+
 def as_response(answer: object, agent: str = "") -> Response:
-    """What an agent returned, as a response."""
+    """What an agent returned, as a response whose fields are of the types that they are said to be."""
     if isinstance(answer, Response):
-        return answer
+        return _checked(answer, agent or "The agent")
     if isinstance(answer, Turn):
         return Response(render(answer))
     if isinstance(answer, str):
@@ -115,3 +123,47 @@ def as_response(answer: object, agent: str = "") -> Response:
     raise AgentError(
         f"{agent or 'The agent'} returned {type(answer).__name__}: expected a response (str, Turn or Response)."
     )
+
+
+def _checked(response: Response, agent: str) -> Response:
+    def refused(name: str, expected: str, got: object) -> AgentError:
+        said = f"{agent} returned a response whose {name} is not as expected: expected {expected}, got"
+        return AgentError(f"{said} {type(got).__name__} ({got!r:.60}).")
+
+    changes: dict[str, Any] = {}
+    for name in ("text", "finish"):
+        if not isinstance(text := getattr(response, name), str):
+            raise refused(name, "a str", text)
+    for name in ("calls", "prompt_tokens", "response_tokens"):
+        count = getattr(response, name)
+        if not isinstance(count, Integral) or not 0 <= int(count) < _MOST:
+            raise refused(name, "a number of 0 or more (int)", count)
+        changes[name] = int(count)
+    for name in ("prompt_ids", "ids"):
+        changes[name] = _numbers(getattr(response, name), int, Integral)
+        if changes[name] is None:
+            raise refused(name, "token ids (int)", getattr(response, name))
+    if response.logprobs is not None:
+        changes["logprobs"] = _numbers(response.logprobs, float, Real)
+        if changes["logprobs"] is None:
+            raise refused("logprobs", "numbers (float) or None", response.logprobs)
+    if not isinstance(response.images, list | tuple) or not all(map(_is_picture, response.images)):
+        raise refused("images", "a list of arrays of shape (h, w, 3) and type uint8", response.images)
+    return replace(response, **changes)
+
+
+def _numbers(values: object, kind: type[int] | type[float], wanted: type) -> tuple[Any, ...] | None:
+    """The values as plain numbers, which is what can be written; None if they are not."""
+    if not isinstance(values, Sequence | np.ndarray) or isinstance(values, str):
+        return None
+    # Of thousands of tokens there are one or two types, which are quicker to look at than the tokens.
+    types = set(map(type, values))
+    if not all(issubclass(each, wanted) for each in types):
+        return None
+    return tuple(values) if types <= {kind} else tuple(map(kind, values))
+
+
+def _is_picture(image: object) -> bool:
+    if not isinstance(image, np.ndarray) or image.dtype != np.uint8 or image.ndim != 3 or image.shape[2] != 3:
+        return False
+    return all(1 <= side <= _LARGEST_SIDE for side in image.shape[:2])

@@ -4,14 +4,20 @@
 
 What is found there has `act(observation)`, or is a function of the observation; either may be asynchronous. The answer
 is the text of a response (or a `Turn`, or a `Response`).
+
+What is asynchronous runs in an event loop of its own, in a thread of its own: code that blocks there, or will not be
+cancelled, holds up its own episodes and neither the others nor the end of the program.
 """
 
 from __future__ import annotations
 
+import asyncio
 import inspect
 import os
 import sys
+import threading
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from difflib import get_close_matches
 from functools import partial
 from typing import Any, cast
@@ -20,6 +26,9 @@ from eapo_gym.agents.base import Agent, AgentError, Answer, as_response
 from eapo_gym.schema import Observation
 
 PREFIX = "python:"
+
+_CLOSING = 10.0
+"""Seconds that an asynchronous agent has to close itself."""
 
 
 class BadAgent(AgentError, ValueError):
@@ -84,6 +93,9 @@ class _ForeignAgent(Agent):
         return {**super().stamp(), **(own() if callable(own) else {})}
 
     async def close(self) -> None:
+        await self._close()
+
+    async def _close(self) -> None:
         close = getattr(self.thing, "close", None)
         if callable(close):
             done = close()
@@ -99,8 +111,56 @@ class _SyncAgent(_ForeignAgent):
 
 
 class _AsyncAgent(_ForeignAgent):
+    def __init__(self, thing: Any, act: Callable[..., Any], name: str) -> None:
+        super().__init__(thing, act, name)
+        self._loop: asyncio.AbstractEventLoop | None = None
+
     async def act_async(self, observation: Observation) -> Answer:
-        return as_response(await self._act(observation), self.name)
+        async def asked() -> Any:
+            return await self._act(observation)
+
+        return as_response(await self._apart(asked), self.name)
+
+    async def close(self) -> None:
+        try:
+            await asyncio.wait_for(self._apart(self._close), _CLOSING)
+        except asyncio.TimeoutError:
+            return  # it blocks its loop: the thread ends with the program
+        finally:
+            loop, self._loop = self._loop, None
+            if loop is not None:
+                loop.call_soon_threadsafe(loop.stop)
+
+    async def _apart(self, work: Callable[[], Awaitable[Any]]) -> Any:
+        """Do it in the agent's own loop. Cancelled, the caller goes on, whatever the agent makes of it."""
+
+        async def done() -> Any:
+            try:
+                return await work()
+            except (SystemExit, KeyboardInterrupt) as error:  # which would end the loop
+                raise AgentError(f"{self.name} raised {type(error).__name__}: {error}") from error
+
+        if self._loop is None:
+            self._loop = asyncio.new_event_loop()
+            threading.Thread(target=_run, args=(self._loop,), name=f"agent {self.name}", daemon=True).start()
+        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(done(), self._loop))
+
+
+def _run(loop: asyncio.AbstractEventLoop) -> None:
+    asyncio.set_event_loop(loop)
+    going_on = True
+    while going_on:
+        # A task that the agent has started itself may raise SystemExit: the others go on.
+        with suppress(SystemExit, KeyboardInterrupt):
+            loop.run_forever()
+            going_on = False
+    left = asyncio.all_tasks(loop)
+    for task in left:
+        task.cancel()
+    if left:
+        loop.run_until_complete(asyncio.wait(left, timeout=1.0))
+    if not asyncio.all_tasks(loop):
+        loop.close()
 
 
 def _find(spec: str) -> Any:

@@ -93,8 +93,7 @@ def make_agent(
     if spec.startswith(OPENAI):
         return _on_a_server(spec, env, sampling, options)
     named = _named(spec)
-    module, _, class_name = named.address.partition(":")
-    kind: type[Agent] = getattr(importlib.import_module(f"eapo_gym.agents.{module}"), class_name)
+    kind = _class_of(named)
     _check_options(spec, kind, options)
     if named.engine:
         if engine is None:
@@ -111,17 +110,33 @@ def _named(spec: str) -> _Named:
         raise UnknownName.of("agent", spec, _AGENTS, hint) from None
 
 
-def _check_options(spec: str, kind: type[Agent], options: Mapping[str, Any]) -> None:
-    known = [
+def _class_of(named: _Named) -> type[Agent]:
+    module, _, class_name = named.address.partition(":")
+    kind: type[Agent] = getattr(importlib.import_module(f"eapo_gym.agents.{module}"), class_name)
+    return kind
+
+
+def options_of(spec: str) -> list[str]:
+    """The options that a named agent takes."""
+    return _options_of(_class_of(_named(spec)))
+
+
+def _options_of(kind: type[Agent]) -> list[str]:
+    known = {
         name
         for each in kind.__mro__
         if "__init__" in vars(each)
         for name, parameter in inspect.signature(vars(each)["__init__"]).parameters.items()
         if parameter.kind is inspect.Parameter.KEYWORD_ONLY and name != "env"
-    ]
+    }
+    return sorted(known)
+
+
+def _check_options(spec: str, kind: type[Agent], options: Mapping[str, Any]) -> None:
+    known = _options_of(kind)
     for name in options:
         if name not in known:
-            raise UnknownName.of(f"option of the agent {spec!r}", name, sorted(set(known)))
+            raise UnknownName.of(f"option of the agent {spec!r}", name, known)
 
 
 def _on_a_server(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import uuid
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from typing import Any, ClassVar
@@ -24,7 +25,7 @@ class ModelAgent(Agent):
     Args:
         engine: what writes; it is its owner's to close.
         sampling: how tokens are drawn. The seed is the observation's own (`context.seed`) within a run, and OverRIDE's
-            key is the task, so that responses to one task are kept apart from those to another.
+            key is this agent's own for every episode, so that an episode does not depend on which others were played.
         env: the environment or its id, for the guide (see `guide_for`); "" takes what each observation names.
         guide: a guide of your own instead.
         rollback: whether the run has the command `rollback`; None finds out, as far as `env` tells.
@@ -56,6 +57,7 @@ class ModelAgent(Agent):
     ) -> None:
         self.engine = engine
         self.sampling = sampling or Sampling()
+        self._run = uuid.uuid4().hex  # an engine may have seen the same episodes in an earlier run
         self.wants_history = with_history
         if guide is not None:
             guide = guide.with_rollback() if rollback else guide
@@ -88,8 +90,9 @@ class ModelAgent(Agent):
         sampling = self.sampling
         if context.episode:
             sampling = replace(sampling, seed=(context.seed + salt) % _SEEDS)
-        if sampling.override is not None and context.task:
-            sampling = replace(sampling, override=replace(sampling.override, key=context.task))
+        episode = context.episode or context.task
+        if sampling.override is not None and episode:
+            sampling = replace(sampling, override=replace(sampling.override, key=f"{self._run} {episode}"))
         return sampling
 
     async def close(self) -> None:

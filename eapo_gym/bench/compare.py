@@ -11,14 +11,14 @@ planned episode counts: one that is missing was not solved.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from eapo_gym.bench.statistics import CONFIDENCE
-from eapo_gym.bench.store import Run
+from eapo_gym.bench.statistics import CONFIDENCE, newcombe, wilson
+from eapo_gym.bench.store import Run, RunError
 from eapo_gym.bench.table import Row, row_of
 
 RESAMPLES = 10_000
@@ -67,7 +67,7 @@ class Difference:
     b: float
     low: float
     high: float
-    """The 95 % interval of b − a (bootstrap, percentiles)."""
+    """The 95 % interval of b − a: bootstrap, percentiles; where all tasks say the same of success, Wilson's."""
 
     @property
     def difference(self) -> float:
@@ -138,6 +138,9 @@ def compare(
     a: Run, b: Run, names: tuple[str, str] | None = None, *, resamples: int = RESAMPLES, seed: int = 0
 ) -> Comparison:
     """Compare two runs; the same seed gives the same intervals."""
+    for run in (a, b):
+        if not run.planned:
+            raise RunError(f"{_name(run)} has no episodes: there is nothing to compare.")
     tasks = [list(dict.fromkeys(task for task, _ in run.planned)) for run in (a, b)]
     paired = set(tasks[0]) == set(tasks[1])
     if paired:
@@ -147,8 +150,13 @@ def compare(
         *(name for name in _MEASURES if name != "format_rate" or (_aims_at_form(a) and _aims_at_form(b))),
     ]
     sums = [_sums(run, order, measures) for run, order in zip((a, b), tasks, strict=True)]
+    if paired:
+        _keep_what_both_solved(sums, measures.index("steps_solved"))
     values = [_ratios(*(part.sum(axis=0) for part in each)) for each in sums]
     low, high = _bootstrap(sums[0], sums[1], paired, resamples, np.random.default_rng(seed))
+    if low[0] == high[0]:
+        # All won against all lost, say: no resample differs, which does not mean that another sample would not.
+        low[0], high[0] = _without_variation(float(values[0][0]), float(values[1][0]), tasks, paired)
     rates = [np.divide(parts[:, 0], wholes[:, 0]) for parts, wholes in sums]
     p_value, test = _test(rates[0], rates[1], paired, resamples, np.random.default_rng(seed + 1))
     return Comparison(
@@ -179,6 +187,22 @@ def _sums(run: Run, tasks: Sequence[str], measures: Sequence[str]) -> tuple[np.n
             parts[i, j] += part
             wholes[i, j] += whole
     return parts, wholes
+
+
+def _keep_what_both_solved(sums: Sequence[tuple[np.ndarray, np.ndarray]], steps: int) -> None:
+    """How long it took is compared on the same tasks: who solves harder ones too is not slower for that."""
+    (parts_a, wholes_a), (parts_b, wholes_b) = sums
+    not_both = (wholes_a[:, steps] == 0) | (wholes_b[:, steps] == 0)
+    for counted in (parts_a, wholes_a, parts_b, wholes_b):
+        counted[not_both, steps] = 0
+
+
+def _without_variation(a: float, b: float, tasks: Sequence[Sequence[str]], paired: bool) -> tuple[float, float]:
+    """The interval of b − a where every task says the same."""
+    if not paired:
+        return newcombe((round(a * len(tasks[0])), len(tasks[0])), (round(b * len(tasks[1])), len(tasks[1])))
+    _, unseen = wilson(0, len(tasks[0]))  # the share of pairs that may be otherwise, though none of these is
+    return max(-1.0, b - a - unseen), min(1.0, b - a + unseen)
 
 
 def _ratios(parts: np.ndarray, wholes: np.ndarray) -> np.ndarray:
@@ -264,7 +288,7 @@ def _as_large(drawn: np.ndarray, seen: float) -> np.ndarray:
 
 
 def _warnings(a: Run, b: Run) -> Iterator[str]:
-    ours, theirs = a.stamp.get("environment", {}), b.stamp.get("environment", {})
+    ours, theirs = _part(a, "environment"), _part(b, "environment")
     for field, what in (
         ("id", "environment"),
         ("source", "source of the tasks"),
@@ -276,13 +300,13 @@ def _warnings(a: Run, b: Run) -> Iterator[str]:
     ):
         if ours.get(field) != theirs.get(field):
             yield f"the {what} is not the same: {ours.get(field)!s:.100} in a, {theirs.get(field)!s:.100} in b."
-    versions = [run.stamp.get("versions", {}).get("eapo_gym") for run in (a, b)]
+    versions = [_part(run, "versions").get("eapo_gym") for run in (a, b)]
     if versions[0] != versions[1]:
         yield f"they were played with different versions of eapo-gym: {versions[0]} and {versions[1]}."
     for name, run in (("a", a), ("b", b)):
-        if run.stamp.get("environment", {}).get("rollback_mode") == "restore":
+        if _part(run, "environment").get("rollback_mode") == "restore":
             yield f"{name} takes steps back by restoring snapshots, which no agent outside of a simulation can."
-        if run.stamp.get("agent", {}).get("privileged"):
+        if _part(run, "agent").get("privileged"):
             yield f"the agent of {name} looks into the environment."
         missing = len(run.planned) - len(run.episodes)
         if missing:
@@ -292,12 +316,18 @@ def _warnings(a: Run, b: Run) -> Iterator[str]:
             yield f"the infrastructure failed in {failed} of the {len(run.planned)} episodes of {name}."
 
 
+def _part(run: Run, name: str) -> Mapping[str, Any]:
+    """Of a stamp, which a run that was played otherwise (by a person, say) may not have whole."""
+    part = run.stamp.get(name)
+    return part if isinstance(part, Mapping) else {}
+
+
 def _aims_at_form(run: Run) -> bool:
-    return bool(run.stamp.get("agent", {}).get("form", "tags") != "free")
+    return bool(_part(run, "agent").get("form", "tags") != "free")
 
 
 def _name(run: Run) -> str:
-    agent = str(run.stamp.get("agent", {}).get("name", "?"))
+    agent = str(_part(run, "agent").get("name", "?"))
     return f"{agent} ({run.folder})" if run.folder else agent
 
 

@@ -17,11 +17,13 @@ import platform
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
+from functools import partial
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import gymnasium as gym
 
@@ -29,15 +31,17 @@ from eapo_gym.agents.base import Agent
 from eapo_gym.atomic import write_atomically
 from eapo_gym.bench.hands import Hand
 from eapo_gym.bench.metrics import Metrics, summarise
-from eapo_gym.bench.records import OUTCOMES, Episode
-from eapo_gym.bench.rollout import Limits, play
+from eapo_gym.bench.records import OUTCOMES, Episode, Outcome
+from eapo_gym.bench.rollout import Limits, play, without_exit
 from eapo_gym.bench.setting import describe_env, open_env, select_tasks, versions, without_secrets
 from eapo_gym.bench.store import Key, Run, RunFolder, load_run, plain
 from eapo_gym.bench.table import Row, row_of, write_csv, write_parquet
 from eapo_gym.engines.base import Engine, Sampling
-from eapo_gym.errors import EapoError, MissingExtra
+from eapo_gym.errors import ContractError, EapoError, MissingExtra
 from eapo_gym.schema import Trajectory
 from eapo_gym.wrappers import RollbackMode
+
+Answer = TypeVar("Answer")
 
 METRICS_FILE = "metrics.json"
 CSV_FILE = "episodes.csv"
@@ -170,12 +174,12 @@ async def evaluate(
     `agent`, `engine` and `make_env` replace what the configuration names, which is then only a description of them.
     They stay open; what is opened here is closed here.
     """
-    first = _Seat(make_env or (lambda: _open(config)))
+    first = _Seat(make_env or (lambda: _open(config)), config.limits.reset)
     own_engine: Engine | None = None
     own_agent: Agent | None = None
     try:
         env = await first.env()
-        tasks, described = await first.hand.call(_look_over, env, config)
+        tasks, described = await first.call("Looking over the environment", _look_over, env, config)
         if agent is None:
             agent, engine, own_engine = _open_agent(config, env, engine)
             own_agent = agent
@@ -186,6 +190,8 @@ async def evaluate(
             evaluator = _Evaluator(config, agent, planned, folder, first, on_progress)
             await evaluator.run()
             result = evaluator.result(plain(stamp))
+            if result.folder is not None:
+                result.notices += write_summary(result.folder, result.rows, result.metrics)
         finally:
             if folder is not None:
                 folder.close()
@@ -195,8 +201,6 @@ async def evaluate(
             await own_agent.close()
         if own_engine is not None:
             await own_engine.close()
-    if result.folder is not None:
-        result.notices += write_summary(result.folder, result.rows, result.metrics)
     return result
 
 
@@ -230,32 +234,69 @@ def write_summary(folder: Path, rows: list[Row], metrics: Metrics) -> list[str]:
     return []
 
 
+class TooLate(EapoError, RuntimeError):
+    """Something that is done before an episode begins, and takes longer than it may."""
+
+
 class _Seat:
     """Where a worker plays: an environment and the thread that it lives in, both replaced when they break."""
 
-    def __init__(self, make: Callable[[], gym.Env[Any, Any]]) -> None:
-        self._make = make
-        self._env: gym.Env[Any, Any] | None = None
+    def __init__(self, make: Callable[[], gym.Env[Any, Any]], limit: float | None) -> None:
+        self.make, self._limit = make, limit
+        self._made: list[gym.Env[Any, Any]] = []
+        """The environment; filled by the thread, so that one that is made too late is closed all the same."""
+
         self.hand = Hand("environment")
 
     async def env(self) -> gym.Env[Any, Any]:
-        if self._env is None:
-            self._env = await self.hand.call(self._make)
-        return self._env
+        if not self._made:
+            made = self._made
+            await self.call("Making the environment", lambda: made.append(self.make()))
+        return self._made[0]
+
+    async def call(self, what: str, function: Callable[..., Answer], *args: Any) -> Answer:
+        """What the function returns, called in the thread and given as long as the beginning of an episode may take."""
+        calling = asyncio.ensure_future(without_exit(lambda: self.hand.call(function, *args)))
+        try:
+            done, _ = await asyncio.wait([calling], timeout=self._limit)
+            if done:
+                return calling.result()
+        finally:
+            calling.cancel()
+        raise TooLate(f"{what} took longer than its {self._limit:g} s (limits.reset).")
 
     def give_up(self) -> None:
         """Leave the environment to close itself, if it can, and go on with another one."""
-        self.hand.leave(None if self._env is None else self._env.close)
-        self._env, self.hand = None, Hand("environment")
+        if self.hand.busy:
+            _abort(self._made)
+        self.hand.leave(partial(_close, self._made))
+        self._made, self.hand = [], Hand("environment")
 
     async def close(self) -> None:
-        env, self._env = self._env, None
-        if env is not None:
-            closing = asyncio.ensure_future(self.hand.call(env.close))
-            await asyncio.wait([closing], timeout=_CLOSING)
-            if closing.done() and not closing.cancelled():
+        made, self._made = self._made, []
+        if made or self.hand.busy:
+            closing = asyncio.ensure_future(without_exit(lambda: self.hand.call(_close, made)))
+            done, _ = await asyncio.wait([closing], timeout=_CLOSING if made else 0)
+            if not done:
+                _abort(made)
+            elif not closing.cancelled():
                 closing.exception()  # a result is none the worse for an environment that does not close
+            closing.cancel()
         self.hand.leave()
+
+
+def _close(made: list[gym.Env[Any, Any]]) -> None:
+    for env in made:
+        env.close()
+
+
+def _abort(made: list[gym.Env[Any, Any]]) -> None:
+    """What would go on with a call for long is told to stop, where it can be."""
+    for env in made:
+        abort = getattr(env.unwrapped, "abort", None)
+        if callable(abort):
+            with suppress(Exception):
+                abort()
 
 
 class _Evaluator:
@@ -275,15 +316,18 @@ class _Evaluator:
         self.rows: list[Row] = [] if folder is None else list(map(row_of, folder.take_finished()))
         self.episodes: list[Episode] = []
         self.waiting = deque(planned if folder is None else folder.missing)
-        self.first, self.make = first, first._make
+        self.first = first
         self.outcomes = Counter(row.outcome for row in self.rows)
         self.steps = 0
         self.begun = self.told = time.perf_counter()
 
     async def run(self) -> None:
         most = self.config.parallel if self.agent.max_parallel is None else self.agent.max_parallel
-        seats = min(self.config.parallel, most, len(self.waiting))
-        workers = [asyncio.ensure_future(self._work(self.first if i == 0 else _Seat(self.make))) for i in range(seats)]
+        if not isinstance(most, int) or most < 1:
+            raise ContractError(f"max_parallel of {self.agent.name}: expected a positive number or None, got {most!r}.")
+        count = min(self.config.parallel, most, len(self.waiting))
+        seats = [self.first, *(_Seat(self.first.make, self.config.limits.reset) for _ in range(1, count))][:count]
+        workers = [asyncio.ensure_future(self._work(seat)) for seat in seats]
         self._tell()
         try:
             await asyncio.gather(*workers)
@@ -318,10 +362,11 @@ class _Evaluator:
             tries += 1
             try:
                 env = await seat.env()
+            except TooLate as error:
+                episode = self._unplayed(task, repeat, "timeout", str(error))
             except Exception as error:
                 said = f"The environment could not be made: {type(error).__name__}: {error}"
-                episode = Episode(self.agent.name, Trajectory(task, ""), outcome="infrastructure", error=said)
-                episode.repeat = repeat
+                episode = self._unplayed(task, repeat, "infrastructure", said)
             else:
                 episode = await play(
                     env,
@@ -342,12 +387,19 @@ class _Evaluator:
                 episode.trajectory.info["tries"] = tries
                 return episode
 
+    def _unplayed(self, task: str, repeat: int, outcome: Outcome, error: str) -> Episode:
+        name = self.agent.name or type(self.agent).__name__
+        episode = Episode(name, Trajectory(task, ""), outcome=outcome, error=error, repeat=repeat)
+        episode.trajectory.info["seed"] = self.config.seeds[repeat]
+        return episode
+
     def _keep(self, episode: Episode) -> None:
+        row = row_of(episode)  # before anything is written: what has no row must not be in the folder
         if self.folder is None:
             self.episodes.append(episode)
         else:
             self.folder.append(episode)
-        self.rows.append(row_of(episode))
+        self.rows.append(row)
         self.outcomes[episode.outcome] += 1
         self._tell()
 

@@ -36,14 +36,16 @@ class Hand:
         future: asyncio.Future[Result] = loop.create_future()
 
         def work() -> None:
+            answer: Any = None
+            raised: BaseException | None = None
             try:
                 answer = function(*args)
             except StopIteration as error:  # which no future may carry
-                _tell(loop, future, error=RuntimeError(f"StopIteration was raised: {error}"))
+                raised = RuntimeError(f"StopIteration was raised: {error}")
             except BaseException as error:
-                _tell(loop, future, error=error)
-            else:
-                _tell(loop, future, answer)
+                raised = error
+            self._done += 1  # before anybody is told, who might find it busy still
+            _tell(loop, future, answer, raised)
 
         self._do(work)
         return await future
@@ -57,9 +59,10 @@ class Hand:
             try:
                 if last is not None:
                     last()
-            except Exception:
+            except (Exception, SystemExit):
                 # An environment that was given up because it is broken may well not close; nobody is left to be told.
-                return
+                pass
+            self._done += 1
 
         self._do(work)
         self._work.put(None)
@@ -74,7 +77,6 @@ class Hand:
     def _run(self) -> None:
         while (work := self._work.get()) is not None:
             work()
-            self._done += 1
 
 
 def _tell(

@@ -9,7 +9,7 @@ are numbers in a list of `commands`.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, fields
 from typing import Any, Literal, get_args
 
@@ -129,8 +129,8 @@ class Episode:
             "outcome": self.outcome,
             "error": self.error,
             "success": self.trajectory.success,
-            "seconds": self.seconds,
-            "info": self.trajectory.info,
+            "seconds": _number(self.seconds),
+            "info": json_ready(self.trajectory.info),
             "trajectory": first.trajectory if first else "",
             "goal": first.goal if first else "",
         }
@@ -158,6 +158,10 @@ class Episode:
                     note["offered"] = [commands.setdefault(command, len(commands)) for command in note["offered"]]
                 if "reward_parts" in note:
                     note["reward_parts"] = {name: _number(part) for name, part in self.notes[t].reward_parts.items()}
+                if "rollback" in note:
+                    note["rollback"] = json_ready(note["rollback"])
+                for name in _SECONDS & note.keys():
+                    note[name] = _number(note[name])
             written.append(entry)
         data["commands"] = list(commands)
         data["last"] = {name: value for name in _LAST if (value := getattr(self, f"last_{name}")) is not None}
@@ -170,7 +174,7 @@ class Episode:
             raise ValueError(f"expected an episode in format {FORMAT}, got format {data.get('format')!r:.40}.")
         trajectory = Trajectory(data["task"], data["source"], [], data["success"], dict(data["info"]))
         episode = cls(data["agent"], trajectory, [], data["outcome"], data["error"], data["repeat"])
-        episode.seconds = data["seconds"]
+        episode.seconds = float(data["seconds"])
         for name, value in data["last"].items():
             setattr(episode, f"last_{name}", value)
         entries, before = data["steps"], None
@@ -195,6 +199,7 @@ class Episode:
 
 
 _IDS = ("prompt_ids", "response_ids")
+_SECONDS = {"agent_seconds", "env_seconds"}
 _LAST = ("elements", "screenshot", "marked")
 _SEQUENCES = (*_IDS, "response_logprobs", "images")
 _STEP_FIELDS = [item.name for item in fields(Transition) if item.name not in _SEQUENCES]
@@ -236,7 +241,29 @@ def _note(entry: Mapping[str, Any], commands: list[str]) -> StepNote:
         values["offered"] = tuple(map(commands.__getitem__, values["offered"]))
     if "reward_parts" in values:
         values["reward_parts"] = {name: float(part) for name, part in values["reward_parts"].items()}
+    for name in _SECONDS & values.keys():
+        values[name] = float(values[name])
     return StepNote(**values)
+
+
+_DEEPEST = 20
+"""Of what is nested in each other: below, and in what holds itself, there is only text."""
+
+
+def json_ready(value: Any, depth: int = 0) -> Any:
+    """Anything, as data that JSON can have: what is no such data is its text, and so are infinities and NaN."""
+    if isinstance(value, np.generic | np.ndarray):
+        value = value.tolist()
+    if value is None or isinstance(value, str | bool | int):
+        return value
+    if isinstance(value, float):
+        return _number(value)
+    if depth < _DEEPEST:
+        if isinstance(value, Mapping):
+            return {str(name): json_ready(item, depth + 1) for name, item in value.items()}
+        if isinstance(value, Sequence | Set) and not isinstance(value, bytes | bytearray):
+            return [json_ready(item, depth + 1) for item in value]
+    return str(value)
 
 
 def _number(value: float) -> float | str:

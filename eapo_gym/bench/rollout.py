@@ -12,7 +12,7 @@ import asyncio
 import functools
 import hashlib
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol, TypeVar
 
@@ -179,10 +179,12 @@ class _Playing:
             between = time.perf_counter()
             stepped: _Stepped = await self._in_env("step", self.limits.step, self._step, response.text)
             after = time.perf_counter()
-            turn: Turn = stepped.seen.info["turn"]
             at_limit = self.limits.steps is not None and t + 1 >= self.limits.steps
             truncated = stepped.truncated or (at_limit and not stepped.terminated)
-            self._record(t, seen, response, turn, stepped, truncated, between - before, after - between)
+            try:
+                turn = self._record(t, seen, response, stepped, truncated, between - before, after - between)
+            except Exception as error:  # for something in `info` that nobody has thought of
+                raise _Ended("infrastructure", f"step: {_said(error)}") from error
             seen, t = stepped.seen, t + 1
             if self.on_step is not None:
                 self.on_step()
@@ -209,6 +211,7 @@ class _Playing:
 
     def _step(self, text: str) -> _Stepped:
         obs, reward, terminated, truncated, info = self.env.step(text)
+        _check_stepped(info)
         done = bool(terminated or truncated)
         return _Stepped(float(reward), bool(terminated), bool(truncated), self._look(obs, info, done))
 
@@ -219,6 +222,7 @@ class _Playing:
             raise _Ended("infrastructure", said)
         # Nothing can be done at the end, and an environment may no longer want to be asked.
         offered = None if done else self.valid_actions()
+        _check_seen(obs, info, offered)
         names = [self._keep_picture(obs.get(part)) for part in ("screenshot", "marked")]
         return _Seen(obs, info, None if offered is None else tuple(offered), names[0], names[1])
 
@@ -233,7 +237,7 @@ class _Playing:
             return await self._timed(f"the environment's {what}", limit, functools.partial(self.hand.call, call, *args))
         except _Ended:
             raise
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise _Ended("infrastructure", f"{what}: {_said(error)}") from error
 
     # The agent
@@ -255,10 +259,7 @@ class _Playing:
 
     async def _response(self, observation: Observation) -> Response:
         try:
-            response = as_response(await self._answer(observation), self.episode.agent)
-            if not isinstance(response.text, str):
-                raise TypeError(f"expected a response whose text is a str, got {type(response.text).__name__}")
-            return response
+            return as_response(await self._answer(observation), self.episode.agent)
         except (_Ended, EngineUnavailable, Unsupported):
             raise  # over; or no later episode could do better
         except HostingError as error:
@@ -266,7 +267,7 @@ class _Playing:
         except EngineError as error:
             # A prompt is the agent's own doing, a server that gives no answer is not.
             raise _Ended("agent" if isinstance(error, PromptTooLong) else "infrastructure", _said(error)) from error
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise _Ended("agent", _said(error)) from error
 
     async def _answer(self, observation: Observation) -> Any:
@@ -292,7 +293,7 @@ class _Playing:
 
     async def _timed(self, who: str, limit: float | None, work: Callable[[], Awaitable[Result]]) -> Result:
         patience, of_episode = self._patience(limit)
-        task = asyncio.ensure_future(work())
+        task = asyncio.ensure_future(without_exit(work))
         try:
             # Unlike wait_for, this does not wait until what was cancelled has agreed to it.
             done, _ = await asyncio.wait([task], timeout=patience)
@@ -327,62 +328,61 @@ class _Playing:
         t: int,
         seen: _Seen,
         response: Response,
-        turn: Turn,
         stepped: _Stepped,
         truncated: bool,
         agent_seconds: float,
         env_seconds: float,
-    ) -> None:
+    ) -> Turn:
         obs, after, info = seen.obs, stepped.seen.obs, stepped.seen.info
+        turn: Turn = info["turn"]
         rollback = info.get("rollback")
-        self.episode.trajectory.transitions.append(
-            Transition(
-                task=self.task,
-                trajectory=self.name,
-                t=t,
-                goal=obs["goal"],
-                state=obs["state"],
-                fingerprint=seen.info["fingerprint"],
-                depth=seen.info["visits"],
-                explore_in=obs["explore"],
-                memory_in=obs["memory"],
-                explore=after["explore"],
-                memory=after["memory"],
-                action=turn.action,
-                format_ok=turn.format_ok,
-                reward=stepped.reward,
-                terminated=stepped.terminated,
-                truncated=truncated,
-                next_state=after["state"],
-                next_fingerprint=info["fingerprint"],
-                rollback=rollback is not None,
-                prompt_ids=response.prompt_ids,
-                response_ids=response.ids,
-                response_logprobs=() if response.logprobs is None else response.logprobs,
-                images=response.images,
-            )
+        transition = Transition(
+            task=self.task,
+            trajectory=self.name,
+            t=t,
+            goal=obs["goal"],
+            state=obs["state"],
+            fingerprint=seen.info["fingerprint"],
+            depth=seen.info["visits"],
+            explore_in=obs["explore"],
+            memory_in=obs["memory"],
+            explore=after["explore"],
+            memory=after["memory"],
+            action=turn.action,
+            format_ok=turn.format_ok,
+            reward=stepped.reward,
+            terminated=stepped.terminated,
+            truncated=truncated,
+            next_state=after["state"],
+            next_fingerprint=info["fingerprint"],
+            rollback=rollback is not None,
+            prompt_ids=response.prompt_ids,
+            response_ids=response.ids,
+            response_logprobs=() if response.logprobs is None else response.logprobs,
+            images=response.images,
         )
-        self.episode.notes.append(
-            StepNote(
-                response=response.text,
-                think=turn.think,
-                problems=turn.problems,
-                offered=seen.offered,
-                invalid=_did_nothing(turn, rollback, info, seen),
-                notice=info.get("notice", ""),
-                rollback=rollback,
-                reward_parts=_reward_parts(stepped.reward, turn, info),
-                elements=obs.get("elements"),
-                screenshot=seen.screenshot,
-                marked=seen.marked,
-                agent_seconds=agent_seconds,
-                env_seconds=env_seconds,
-                calls=response.calls,
-                prompt_tokens=response.prompt_tokens or len(response.prompt_ids),
-                response_tokens=response.response_tokens or len(response.ids),
-                finish=response.finish,
-            )
+        note = StepNote(
+            response=response.text,
+            think=turn.think,
+            problems=turn.problems,
+            offered=seen.offered,
+            invalid=_did_nothing(turn, rollback, info, seen),
+            notice=info.get("notice", ""),
+            rollback=rollback,
+            reward_parts=_reward_parts(stepped.reward, turn, info),
+            elements=obs.get("elements"),
+            screenshot=seen.screenshot,
+            marked=seen.marked,
+            agent_seconds=agent_seconds,
+            env_seconds=env_seconds,
+            calls=response.calls,
+            prompt_tokens=response.prompt_tokens or len(response.prompt_ids),
+            response_tokens=response.response_tokens or len(response.ids),
+            finish=response.finish,
         )
+        self.episode.trajectory.transitions.append(transition)
+        self.episode.notes.append(note)
+        return turn
 
 
 def _check_stack(env: gym.Env[Any, Any]) -> None:
@@ -396,6 +396,42 @@ def _check_stack(env: gym.Env[Any, Any]) -> None:
                 f"An episode is played in the explore schema, and this environment has no {kind.__name__}: "
                 "make it with schema='explore', or wrap it with eapo_gym.wrappers.apply_schema."
             )
+
+
+def _check_seen(obs: Obs, info: Info, offered: object) -> None:
+    """What an environment says may be anything; this is what a record and an agent need of it."""
+    for name in ("goal", "state", "explore", "memory"):
+        if not isinstance(text := obs.get(name), str):
+            raise ContractError(f"expected {name} in the observation to be a str, got {type(text).__name__}.")
+    elements = obs.get("elements")
+    if elements is not None and not isinstance(elements, str):
+        raise ContractError(f"expected elements in the observation to be a str, got {type(elements).__name__}.")
+    if not isinstance(fingerprint := info.get("fingerprint"), str):
+        raise ContractError(f"expected the fingerprint to be a str, got {type(fingerprint).__name__}.")
+    if offered is not None and (
+        not isinstance(offered, list | tuple) or not all(isinstance(action, str) for action in offered)
+    ):
+        raise ContractError(f"expected valid_actions to be a list of str, got {offered!r:.100}.")
+
+
+def _check_stepped(info: Info) -> None:
+    rollback, notice = info.get("rollback"), info.get("notice", "")
+    if rollback is not None and not (isinstance(rollback, Mapping) and {"held", "action"} <= rollback.keys()):
+        raise ContractError(f"expected rollback in info as the wrapper Rollback writes it, got {rollback!r:.100}.")
+    if not isinstance(notice, str):
+        raise ContractError(f"expected notice in info to be a str, got {type(notice).__name__}.")
+    for name in ("won", "invalid_action"):
+        bool(info.get(name, False))  # an array, for one, is neither true nor false
+    if "task_reward" in info:
+        float(info["task_reward"])
+
+
+async def without_exit(work: Callable[[], Awaitable[Result]]) -> Result:
+    """A `SystemExit` that ends a task of asyncio ends its event loop too, and every other episode with it."""
+    try:
+        return await work()
+    except SystemExit as error:
+        raise RuntimeError(_said(error)) from error
 
 
 def _did_nothing(turn: Turn, rollback: Any, info: Info, seen: _Seen) -> bool:

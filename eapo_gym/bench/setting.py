@@ -14,7 +14,7 @@ from gymnasium.wrappers import TimeLimit
 
 import eapo_gym
 from eapo_gym.envs.base import AgentEnv
-from eapo_gym.errors import ContractError, EapoError
+from eapo_gym.errors import ContractError, EapoError, UnknownName
 from eapo_gym.wrappers import ExploreMemory, Rollback, RollbackMode, apply_schema
 
 Layer = TypeVar("Layer", bound="gym.Env[Any, Any]")
@@ -27,7 +27,13 @@ _PACKAGES = (
     *("textworld", "alfworld", "pillow"),
 )
 
-_SECRET = re.compile(r"(api_?key|secret|password|passwd|token|authorization|headers)$", re.IGNORECASE)
+_SECRET = re.compile(
+    # A number behind the name makes it no less of a secret ("api_key_2").
+    r"(api[_-]?keys?|[_-]keys?|secrets?|pass(wd|word|phrase)s?|token|auth|authorization|bearer|cookies?|credentials?"
+    r"|headers)([_-]?\d+)?$",
+    re.IGNORECASE,
+)
+_IN_QUERY = re.compile(r"(?<=[?&;])([^=&;#\s]+)=([^&;#\s]+)")
 _USER_IN_URL = re.compile(r"//[^/@\s]*@")
 
 
@@ -102,11 +108,16 @@ def without_secrets(value: Any, name: str = "") -> Any:
         return {str(key): without_secrets(item, str(key)) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [without_secrets(item) for item in value]
-    return _USER_IN_URL.sub("//", value) if isinstance(value, str) else value
+    return _IN_QUERY.sub(_kept_of_query, _USER_IN_URL.sub("//", value)) if isinstance(value, str) else value
+
+
+def _kept_of_query(part: re.Match[str]) -> str:
+    name = part[1]
+    return f"{name}=(not kept)" if _SECRET.search(name) or name.lower() in ("key", "sig", "signature") else part[0]
 
 
 class NothingToPlay(EapoError, ValueError):
-    """A selection of tasks that leaves none, or names some that are not there."""
+    """A selection of tasks that leaves none."""
 
 
 def select_tasks(tasks: list[str], wanted: tuple[str, ...] | None, most: int | None) -> list[str]:
@@ -114,7 +125,14 @@ def select_tasks(tasks: list[str], wanted: tuple[str, ...] | None, most: int | N
 
     Some of them are taken evenly from the whole split: in many benchmarks the first ones are all of one kind.
     """
+    known = set(tasks)
+    if len(known) < len(tasks):
+        twice = next(task for task in tasks if tasks.count(task) > 1)
+        raise ContractError(f"tasks() of the environment names {twice!r} more than once: a task is played by its name.")
     if wanted is not None:
+        for task in wanted:
+            if task not in known:
+                raise UnknownName.of("task", task, tasks)
         tasks = list(dict.fromkeys(wanted))
     if not tasks:
         raise NothingToPlay("There is nothing to play: the split has no tasks, or none was named.")

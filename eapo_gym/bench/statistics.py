@@ -63,6 +63,21 @@ def wilson(successes: int, n: int, confidence: float = CONFIDENCE) -> tuple[floa
     return low, high
 
 
+def newcombe(a: tuple[int, int], b: tuple[int, int]) -> tuple[float, float]:
+    """Newcombe's interval for the difference of two shares, b − a, each given as (successes, n); from Wilson's two.
+
+    >>> low, high = newcombe((0, 20), (20, 20))
+    >>> print(f"{low:.4f} {high:.4f}")
+    0.7722 1.0000
+    """
+    (low_a, high_a), (low_b, high_b) = wilson(*a), wilson(*b)
+    share_a, share_b = a[0] / a[1], b[0] / b[1]
+    difference = share_b - share_a
+    low = difference - math.hypot(share_b - low_b, high_a - share_a)
+    high = difference + math.hypot(high_b - share_b, share_a - low_a)
+    return max(-1.0, low), min(1.0, high)
+
+
 @dataclass(frozen=True, slots=True)
 class Spread:
     """A mean, and the sample's standard deviation around it, as tables over seeds have them.

@@ -14,18 +14,19 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import weakref
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-import numpy as np
-
 from eapo_gym.atomic import write_atomically
 from eapo_gym.bench.pictures import Pictures
-from eapo_gym.bench.records import Episode
+from eapo_gym.bench.records import Episode, json_ready
+from eapo_gym.bench.table import row_of
 from eapo_gym.errors import EapoError
 
 STAMP_FILE = "run.json"
@@ -38,8 +39,14 @@ Key = tuple[str, int]
 _FSYNC_EVERY = 1.0
 """Seconds. A killed process loses nothing of what it wrote; this is for a machine that goes down."""
 
-_MAY_DIFFER = ("versions", "platform", "begun", "resumed", "config.parallel")
+_MAY_DIFFER = (
+    *("versions", "platform", "begun", "resumed", "config.parallel"),
+    *(f"{engine}.{package}" for engine in ("engine", "agent.engine") for package in ("torch", "transformers", "vllm")),
+)
 """What may be another when a run is taken up again; other versions are noted in the stamp."""
+
+_DRAFT = re.compile(r"\.(run\.json|metrics\.json|episodes\.csv|episodes\.parquet)\.[0-9a-f]{8}|\..+\.webp\.\d+\.\d+")
+"""What a killed writer leaves of the files that are written whole or not at all."""
 
 
 class RunError(EapoError, ValueError):
@@ -73,6 +80,8 @@ def load_run(folder: str | os.PathLike[str], *, pictures: bool = False) -> Run:
     images = Pictures(folder / IMAGES_FOLDER)
     episodes, _ = _read_episodes(folder / EPISODES_FILE, images if pictures else None)
     order = {key: i for i, key in enumerate(planned)} if planned is not None else {}
+    if planned is not None:
+        _refuse_unplanned(folder, episodes, order)
     episodes.sort(key=lambda episode: order.get(_key(episode), len(order)))
     return Run(stamp, list(map(_key, episodes)) if planned is None else planned, episodes, folder)
 
@@ -96,6 +105,7 @@ class RunFolder:
         self._keys: set[Key] = set()
         self._planned: frozenset[Key] | None = None
         self._unsynced, self._synced = False, time.monotonic()
+        _open.add(self)
 
     @classmethod
     def open(
@@ -112,9 +122,10 @@ class RunFolder:
         out = cls(folder, file)
         try:
             _lock(file, folder)
+            _sweep(folder)
             out._take_up(plain(stamp), None if planned is None else list(planned))
         except BaseException:
-            os.close(file)
+            out._let_go()
             raise
         return out
 
@@ -148,14 +159,18 @@ class RunFolder:
             try:
                 self._sync()
             finally:
-                os.close(self._file)
-                self._file = -1
+                self._let_go()
 
     def __enter__(self) -> RunFolder:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self.close()
+
+    def _let_go(self) -> None:
+        file, self._file = self._file, -1
+        if file >= 0:
+            os.close(file)
 
     def _take_up(self, stamp: dict[str, Any], planned: list[Key] | None) -> None:
         if (self.folder / STAMP_FILE).exists():
@@ -177,9 +192,7 @@ class RunFolder:
         if planned is not None:
             self._planned = frozenset(planned)
             self.missing = [key for key in planned if key not in self._keys]
-            foreign = self._keys - self._planned
-            if foreign:
-                raise RunError(f"{self.folder} has an episode that was not planned: {min(foreign)}.")
+            _refuse_unplanned(self.folder, episodes, self._planned)
 
     def _sync(self) -> None:
         if self._unsynced:
@@ -208,20 +221,10 @@ def episode_line(episode: Episode, pictures: Pictures | None = None) -> bytes:
 
 def plain(value: Any) -> Any:
     """A value as JSON gives it back, so that it can be compared with one that was read."""
-    return json.loads(json.dumps(value, default=_plain))
+    return json.loads(json.dumps(json_ready(value), allow_nan=False))
 
 
-def _plain(value: Any) -> Any:
-    if isinstance(value, np.generic):
-        return value.item()
-    if isinstance(value, np.ndarray):
-        return value.tolist()
-    if isinstance(value, os.PathLike):
-        return os.fspath(value)
-    return str(value)
-
-
-_ENCODER = json.JSONEncoder(separators=(",", ":"), default=_plain, check_circular=False)
+_ENCODER = json.JSONEncoder(separators=(",", ":"), default=json_ready, check_circular=False, allow_nan=False)
 
 
 def _key(episode: Episode) -> Key:
@@ -234,36 +237,44 @@ def _read_stamp(folder: Path) -> tuple[dict[str, Any], list[Key] | None]:
         stamp = json.loads(path.read_bytes())
     except FileNotFoundError:
         raise RunError(f"{folder} is no run: there is no {STAMP_FILE} in it (eapo-gym eval --out makes one).") from None
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise RunError(f"{path} cannot be read: {error}.") from error
     planned = stamp.pop("planned", None) if isinstance(stamp, dict) else None
     if not isinstance(stamp, dict) or "config" not in stamp:
         raise RunError(f"{path} is no stamp of a run: expected an object with a config.")
-    return stamp, None if planned is None else [(str(task), int(repeat)) for task, repeat in planned]
+    try:
+        return stamp, None if planned is None else [(str(task), int(repeat)) for task, repeat in planned]
+    except (ValueError, TypeError) as error:
+        raise RunError(f"{path} has no plan that can be read: {error}.") from error
+
+
+def _refuse_unplanned(folder: Path, episodes: Iterable[Episode], planned: Container[Key]) -> None:
+    for episode in episodes:
+        if _key(episode) not in planned:
+            raise RunError(f"{folder} has an episode that was not planned: {_key(episode)}.")
 
 
 def _read_episodes(path: Path, pictures: Pictures | None) -> tuple[list[Episode], int]:
     """The episodes of a file, and where the last whole line ends.
 
-    What a killed writer has torn can only be the last line: anything else that cannot be read is an error.
+    What a killed writer has torn is the last line, and does not end: anything else that cannot be read is an error.
     """
     episodes: list[Episode] = []
     keys: set[Key] = set()
     end = 0
     if not path.exists():
         return episodes, end
-    broken: str | None = None
     for number, line in _lines(path):
-        if broken is not None:
-            raise RunError(f"{path} is damaged in the middle: {broken}")
+        if not line.endswith(b"\n"):
+            break
         try:
-            if not line.endswith(b"\n"):
-                raise ValueError("the line does not end")
             episode = Episode.from_json(json.loads(line), pictures.load if pictures else None)
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
-            broken = f"line {number} is no episode ({type(error).__name__}: {error!s:.200})."
-            continue
-        if _key(episode) in keys:
+            row_of(episode)  # so that numbers which are none are found here, where the line is known
+            known = _key(episode) in keys
+        except (ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError) as error:
+            said = f"{type(error).__name__}: {error!s:.200}"
+            raise RunError(f"{path} is damaged: line {number} is no episode ({said}).") from error
+        if known:
             raise RunError(f"{path} has the episode {_key(episode)} twice, line {number} is the second.")
         keys.add(_key(episode))
         episodes.append(episode)
@@ -287,6 +298,26 @@ def _lock(file: int, folder: Path) -> None:
         raise RunError(f"Another process is at work in {folder}: wait for it, or choose another folder.") from None
 
 
+def _let_go_after_fork() -> None:
+    # A fork has the lock as well, and would keep it when this process is gone.
+    for folder in list(_open):
+        folder._let_go()
+
+
+_open: weakref.WeakSet[RunFolder] = weakref.WeakSet()
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_let_go_after_fork)
+
+
+def _sweep(folder: Path) -> None:
+    """Take away what killed writers have left; to be called by who has the lock, and so is the only writer."""
+    for place in (folder, folder / IMAGES_FOLDER):
+        for path in place.glob(".*"):
+            if _DRAFT.fullmatch(path.name):
+                path.unlink(missing_ok=True)
+
+
 def _refuse_other_run(
     folder: Path,
     before: Mapping[str, Any],
@@ -295,7 +326,7 @@ def _refuse_other_run(
     plan_now: list[Key] | None,
 ) -> None:
     for name, old, new in differences(before, now):
-        if not name.startswith(_MAY_DIFFER):
+        if not any(name == each or name.startswith(f"{each}.") for each in _MAY_DIFFER):
             raise RunError(
                 f"{folder} holds another run: its {name} is {old!r:.200}, and here it is {new!r:.200}. "
                 "Take it up as it was begun, or choose another folder."

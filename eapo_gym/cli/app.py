@@ -27,8 +27,15 @@ class _Door(TyperGroup):
         except (EapoError, GymnasiumError, OSError) as error:
             if ctx.params.get("debug"):
                 raise
-            print(f"eapo-gym: {error}", file=sys.stderr)
+            print(f"eapo-gym: {_sentence(error)}", file=sys.stderr)
             raise typer.Exit(MISUSE) from None
+
+
+def _sentence(error: Exception) -> str:
+    """What went wrong; of the system's own errors, without their numbers."""
+    if isinstance(error, EapoError) or not isinstance(error, OSError) or error.strerror is None:
+        return str(error)
+    return f"{error.strerror}: {error.filename}" if error.filename is not None else error.strerror
 
 
 app = typer.Typer(

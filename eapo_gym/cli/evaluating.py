@@ -5,15 +5,20 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+import sys
+import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import typer
+
 from eapo_gym.atomic import write_atomically
 from eapo_gym.cli.targets import address, find_spec
 from eapo_gym.cli.terminal import console, plain
+from eapo_gym.errors import UnknownName
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar
@@ -21,9 +26,13 @@ if TYPE_CHECKING:
     from eapo_gym.agents.arms import Arm
     from eapo_gym.bench.evaluate import Evaluation, Progress, Result
     from eapo_gym.bench.metrics import Metrics
+    from eapo_gym.loggers import Loggers
 
 REPORT_FILE = "report.html"
 BASELINES_FILE = "baselines.json"
+
+_WATCH_EVERY = 10.0
+"""Seconds between two points of a run that is going on, in its trackers."""
 
 _INTERRUPTED = 130
 """The exit status of what Ctrl-C has stopped, by convention."""
@@ -53,18 +62,24 @@ def run_eval(
 
     `log` names trackers (see `eapo_gym.loggers`) that get the metrics, besides the files in the folder.
     """
+    from eapo_gym.bench.setting import without_secrets
+    from eapo_gym.loggers import open_loggers
+
     folder = out or default_folder(config)
     if config.agent == "human":
         config = replace(config, limits=replace(config.limits, agent=None))  # people may think
-    with _stoppable(folder):
-        result = asyncio.run(_evaluate(config, folder))
-    _log(log, folder, result)
-    page = _write_report([folder], folder / REPORT_FILE) if report else None
+    # Before anything is played: a tracker that is not there should not be missed at the end of a long night.
+    with open_loggers(log, folder, run_name=folder.name, config=without_secrets(config)) as loggers:
+        with _stoppable(folder):
+            result = asyncio.run(_evaluate(config, folder, watch=_Watch(loggers)))
+        page = _write_report([folder], folder / REPORT_FILE) if report else None
+        _log(loggers, folder, result)
     if as_json:
         print(json.dumps({"folder": str(folder), **result.metrics.to_json()}, indent=1))
     else:
         _print_table({result.metrics.agent: result.metrics}, _title(result))
         _print_notices({"": result}, folder, page)
+    _exit_if_nothing_was_played([result])
     return folder
 
 
@@ -100,6 +115,7 @@ def run_arms(
     else:
         _print_table(rows, _title(next(iter(results.values()))))
         _print_notices(results, out, page)
+    _exit_if_nothing_was_played(results.values())
     return out
 
 
@@ -139,12 +155,20 @@ def _stoppable(folder: Path) -> Iterator[None]:
         raise SystemExit(_INTERRUPTED) from None
 
 
-async def _evaluate(config: Evaluation, folder: Path, title: str = "", engine: Any = None) -> Result:
+async def _evaluate(
+    config: Evaluation, folder: Path, title: str = "", engine: Any = None, watch: _Watch | None = None
+) -> Result:
     from eapo_gym.bench.evaluate import evaluate
 
     with _progress(hidden=config.agent == "human") as bar:
         shown = bar.add_task(title or config.agent, total=None, said="")
-        return await evaluate(config, folder, engine=engine, on_progress=lambda now: _show(bar, shown, now))
+
+        def tell(now: Progress) -> None:
+            _show(bar, shown, now)
+            if watch is not None:
+                watch(now)
+
+        return await evaluate(config, folder, engine=engine, on_progress=tell)
 
 
 async def _evaluate_arms(config: Evaluation, arms: Mapping[str, Arm], out: Path) -> dict[str, Result]:
@@ -152,6 +176,7 @@ async def _evaluate_arms(config: Evaluation, arms: Mapping[str, Arm], out: Path)
     from eapo_gym.bench.evaluate import open_engine_of
 
     results = {}
+    options = _options_for(arms, config.agent_options)
     async with AsyncExitStack() as stack:
         engine = None
         if any(needs_engine(arm.agent) for arm in arms.values()):
@@ -162,11 +187,27 @@ async def _evaluate_arms(config: Evaluation, arms: Mapping[str, Arm], out: Path)
             of_arm = replace(
                 config,
                 agent=arm.agent,
-                agent_options={**config.agent_options, **arm.options} if needs_engine(arm.agent) else arm.options,
+                agent_options={**options[name], **arm.options},
                 sampling=arm.sampled_with(config.sampling),
             )
             results[name] = await _evaluate(of_arm, out / _folder_name(name), name, engine)
     return results
+
+
+def _options_for(arms: Mapping[str, Arm], given: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """Each arm gets the options that its agent has; one that none of them has is refused before anything is played."""
+    from eapo_gym.agents.foreign import PREFIX as PYTHON
+    from eapo_gym.agents.loading import OPENAI, options_of
+
+    own = (PYTHON, OPENAI)
+    known = {
+        name: set(given) if arm.agent.startswith(own) else set(options_of(arm.agent)) for name, arm in arms.items()
+    }
+    every = set[str]().union(*known.values())
+    for option in given:
+        if option not in every:
+            raise UnknownName.of("option of the arms' agents", option, sorted(every))
+    return {name: {option: given[option] for option in given if option in known[name]} for name in arms}
 
 
 def _all_arms() -> Iterable[str]:
@@ -177,11 +218,14 @@ def _all_arms() -> Iterable[str]:
 
 def _arm(name: str) -> Arm:
     from eapo_gym.agents.arms import ARMS, Arm
-    from eapo_gym.agents.loading import needs_engine
+    from eapo_gym.agents.loading import agent_names, needs_engine
 
     if name in ARMS:
         return ARMS[name]
-    needs_engine(name)  # raises where there is no such agent either
+    try:
+        needs_engine(name)
+    except UnknownName:
+        raise UnknownName.of("arm or agent", name, [*ARMS, *agent_names()]) from None
     return Arm(name, "")
 
 
@@ -274,6 +318,15 @@ def _print_notices(results: Mapping[str, Result], folder: Path, page: Path | Non
     console().print(plain("\n".join(lines)), soft_wrap=True)
 
 
+def _exit_if_nothing_was_played(results: Iterable[Result]) -> None:
+    """A run in which every episode failed says nothing about the agent, and must not look as if it did."""
+    for result in results:
+        failed = sum(result.metrics.outcomes[kind] for kind in ("timeout", "agent", "infrastructure"))
+        if failed and failed == len(result.rows):
+            print(f"eapo-gym: no episode of {result.metrics.agent} was played to its end.", file=sys.stderr)
+            raise typer.Exit(1)
+
+
 def _first_failures(result: Result) -> list[str]:
     """One example for each way to fail, so that a run of failures says at once what is wrong."""
     found: dict[str, str] = {}
@@ -290,16 +343,26 @@ def _write_report(folders: Sequence[Path], path: Path) -> Path:
     return write_report([load_run(folder) for folder in folders], path)
 
 
-def _log(names: str, folder: Path, result: Result) -> None:
-    from eapo_gym.loggers import open_loggers
+class _Watch:
+    """Hands the numbers of a run that is going on to its trackers, every now and then."""
 
-    if not names:
-        return  # metrics.json has all that there is to say of a run that is over
+    def __init__(self, loggers: Loggers) -> None:
+        self._loggers = loggers
+        self._last = time.monotonic()
+
+    def __call__(self, now: Progress) -> None:
+        if not now.done or time.monotonic() - self._last < _WATCH_EVERY:
+            return
+        self._last = time.monotonic()
+        values = {"success": now.success, "steps_per_second": now.steps_per_second, "outcomes": now.outcomes}
+        self._loggers.log({"running": values}, step=now.done)
+
+
+def _log(loggers: Loggers, folder: Path, result: Result) -> None:
     values = {"success": result.metrics.success.rate, **_numbers(result.metrics.to_json())}
-    with open_loggers(names, folder, run_name=folder.name, config=result.stamp["config"]) as loggers:
-        loggers.log(values, step=0)
-        for name in ("metrics.json", "episodes.csv"):
-            loggers.artifact(folder / name)
+    loggers.log(values, step=len(result.planned))
+    for name in ("metrics.json", "episodes.csv"):
+        loggers.artifact(folder / name)
 
 
 def _numbers(values: Mapping[str, Any], prefix: str = "eval/") -> dict[str, float]:

@@ -18,7 +18,12 @@ _DRAWN = "How it draws tokens"
 _RUN = "The run"
 
 Env = Annotated[str, typer.Option(metavar="ENV", help=ENV_HELP, rich_help_panel=_WHAT)]
-Split = Annotated[str | None, typer.Option(help="A split of the source.", rich_help_panel=_WHAT)]
+Split = Annotated[
+    str | None,
+    typer.Option(
+        help="A split of the source; by default the environment's own (ALFWorld: train).", rich_help_panel=_WHAT
+    ),
+]
 Source = Annotated[
     str | None,
     typer.Option(help="embedded (generated tasks) or official (the benchmark's).", rich_help_panel=_WHAT),
@@ -68,10 +73,17 @@ AgentOptions = Annotated[
 
 MaxTokens = Annotated[int, typer.Option(help="Of one response.", min=1, rich_help_panel=_DRAWN)]
 Temperature = Annotated[float, typer.Option(help="0 takes the likeliest token.", min=0, rich_help_panel=_DRAWN)]
-TopP = Annotated[float, typer.Option(help="Keeps the likeliest tokens up to this share.", rich_help_panel=_DRAWN)]
-TopK = Annotated[int, typer.Option(help="Keeps so many of the likeliest; 0 keeps all.", rich_help_panel=_DRAWN)]
+TopP = Annotated[
+    float, typer.Option(help="Keeps the likeliest tokens up to this share.", min=1e-6, max=1, rich_help_panel=_DRAWN)
+]
+TopK = Annotated[
+    int, typer.Option(help="Keeps so many of the likeliest; 0 keeps all.", min=0, max=1 << 30, rich_help_panel=_DRAWN)
+]
 MinP = Annotated[
-    float, typer.Option(help="Drops what is less likely than this share of the likeliest.", rich_help_panel=_DRAWN)
+    float,
+    typer.Option(
+        help="Drops what is less likely than this share of the likeliest.", min=0, max=1, rich_help_panel=_DRAWN
+    ),
 ]
 OverrideStrength = Annotated[
     float,
@@ -90,11 +102,13 @@ Retries = Annotated[
     int, typer.Option(help="Of an episode that the infrastructure failed.", min=0, rich_help_panel=_RUN)
 ]
 EpisodeTimeout = Annotated[
-    float | None, typer.Option(metavar="SECONDS", help="For a whole episode.", min=0, rich_help_panel=_RUN)
+    float | None, typer.Option(metavar="SECONDS", help="For a whole episode.", min=0.001, rich_help_panel=_RUN)
 ]
-AgentTimeout = Annotated[float, typer.Option(metavar="SECONDS", help="For one response.", min=0, rich_help_panel=_RUN)]
+AgentTimeout = Annotated[
+    float, typer.Option(metavar="SECONDS", help="For one response.", min=0.001, rich_help_panel=_RUN)
+]
 StepTimeout = Annotated[
-    float, typer.Option(metavar="SECONDS", help="For one step of the environment.", min=0, rich_help_panel=_RUN)
+    float, typer.Option(metavar="SECONDS", help="For one step of the environment.", min=0.001, rich_help_panel=_RUN)
 ]
 Report = Annotated[bool, typer.Option(help="Write the report.", rich_help_panel=_RUN)]
 AsJson = Annotated[bool, typer.Option("--json", help="The metrics as JSON, for programs.", rich_help_panel=_RUN)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+import shutil
 import signal
 import threading
 from datetime import datetime, timezone
@@ -56,11 +57,20 @@ def play_web(
     with RunFolder.open(out or _usual_folder(env_id), stamp) as folder:
         game = Game(open_split, env_id=env_id, out=folder, seed=seed, splits=_splits, hint=oracle)
         try:
-            with PlayServer(game, host, port) as server:
+            with _listen(game, host, port) as server:
                 _serve(server, game, task)
         finally:
             game.close()
+            if out is None and not game.saved:
+                shutil.rmtree(folder.folder)  # it was made for episodes, and there are none
     _say_what_was_kept(game)
+
+
+def _listen(game: Game, host: str, port: int) -> PlayServer:
+    try:
+        return PlayServer(game, host, port)
+    except OSError as error:
+        raise BadTarget(f"Nobody can listen at {host}, port {port}: {error.strerror or error}.") from error
 
 
 def _serve(server: PlayServer, game: Game, task: str | None) -> None:

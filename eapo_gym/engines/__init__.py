@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Callable
 from typing import Any
 
 from eapo_gym.engines.base import (
@@ -46,16 +48,26 @@ def open_engine(kind: str, model: str, **options: Any) -> Engine:
 
     Options are those of the engine's class: `TransformersEngine`, `VllmEngine`, `OpenAIEngine`.
     """
+    engine = _engine_class(kind)
+    known = inspect.signature(engine).parameters
+    takes_any = any(parameter.kind is parameter.VAR_KEYWORD for parameter in known.values())
+    for name in options:
+        if name not in known and not takes_any:
+            raise UnknownName.of(f"option of the engine {kind!r}", name, list(known)[1:])
+    return engine(model, **options)
+
+
+def _engine_class(kind: str) -> Callable[..., Engine]:
     if kind == "transformers":
         from eapo_gym.engines.transformers import TransformersEngine
 
-        return TransformersEngine(model, **options)
+        return TransformersEngine
     if kind == "vllm":
         from eapo_gym.engines.vllm import VllmEngine
 
-        return VllmEngine(model, **options)
+        return VllmEngine
     if kind == "openai":
         from eapo_gym.engines.openai import OpenAIEngine
 
-        return OpenAIEngine(model, **options)
+        return OpenAIEngine
     raise UnknownName.of("engine", kind, ENGINES)

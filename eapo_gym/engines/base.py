@@ -15,14 +15,22 @@ another one's environment.
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from numbers import Integral, Real
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from eapo_gym.errors import EapoError
+
+_LEAST_TEMPERATURE = 1e-4
+"""Colder than this, logits that are divided by it leave single precision."""
+
+_MOST_TOP_K = 2**31 - 1
+"""Engines count in numbers of 32 bits."""
 
 Role = Literal["system", "user", "assistant"]
 Finish = Literal["stop", "length"]
@@ -66,11 +74,27 @@ class Prompt:
     messages: tuple[Message, ...] = ()
 
 
+def _check(settings: object, *rules: tuple[bool, str, str]) -> None:
+    """Refuse what would fail in the middle of a batch, where others would fail with it."""
+    for holds, name, expected in rules:
+        if not holds:
+            raise ValueError(f"{name}: expected {expected}, got {getattr(settings, name)!r}.")
+
+
+def _is_whole(value: object) -> bool:
+    return isinstance(value, Integral) and not isinstance(value, bool)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
+
+
 @dataclass(frozen=True, slots=True)
 class Override:
     """OverRIDE: reweight the next token by (p / q)^strength, q a head tuned on the responses sampled for `key` so far.
 
-    Responses of one `key` (a task) share a head; what was sampled often becomes less likely than it was.
+    Responses of one `key` (an episode, a task) and one adapter share a head; what was sampled often becomes less likely
+    than it was. Nothing else follows from what a key is.
     """
 
     key: str
@@ -79,6 +103,16 @@ class Override:
     learning_rate: float = 1.0
     floor: float = 1e-4
     """q is never taken to be less than this, or rare tokens would explode."""
+
+    def __post_init__(self) -> None:
+        _check(
+            self,
+            (isinstance(self.key, str), "key", "a text"),
+            (_is_number(self.strength) and self.strength >= 0, "strength", "a number from 0 on"),
+            (_is_whole(self.rank) and self.rank >= 1, "rank", "a positive whole number"),
+            (_is_number(self.learning_rate) and self.learning_rate > 0, "learning_rate", "a number above 0"),
+            (_is_number(self.floor) and 0 < self.floor < 1, "floor", "a number above 0 and below 1"),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,16 +144,30 @@ class Sampling:
     """False spares servers the trouble; engines that have them at hand give them anyway."""
 
     def __post_init__(self) -> None:
-        rules = (
-            (self.max_tokens >= 1, "max_tokens", "a positive number"),
-            (self.temperature >= 0, "temperature", "0 or more"),
-            (0 < self.top_p <= 1, "top_p", "a share above 0 and up to 1"),
-            (self.top_k >= 0, "top_k", "0 (all) or more"),
-            (0 <= self.min_p <= 1, "min_p", "a share from 0 to 1"),
+        _check(
+            self,
+            (_is_whole(self.max_tokens) and self.max_tokens >= 1, "max_tokens", "a positive whole number"),
+            (
+                _is_number(self.temperature) and (self.temperature == 0 or self.temperature >= _LEAST_TEMPERATURE),
+                "temperature",
+                f"0 (the likeliest token), or a number from {_LEAST_TEMPERATURE} on",
+            ),
+            (_is_number(self.top_p) and 0 < self.top_p <= 1, "top_p", "a share above 0 and up to 1"),
+            (
+                _is_whole(self.top_k) and 0 <= self.top_k <= _MOST_TOP_K,
+                "top_k",
+                f"a whole number from 0 (all) to {_MOST_TOP_K}",
+            ),
+            (_is_number(self.min_p) and 0 <= self.min_p <= 1, "min_p", "a share from 0 to 1"),
+            (
+                isinstance(self.stop, tuple) and all(isinstance(text, str) and text for text in self.stop),
+                "stop",
+                "a tuple of texts that are not empty, such as ('</action>',)",
+            ),
+            (self.seed is None or _is_whole(self.seed), "seed", "a whole number or None"),
+            (self.override is None or isinstance(self.override, Override), "override", "an Override or None"),
+            (self.adapter is None or isinstance(self.adapter, str), "adapter", "the name of an adapter or None"),
         )
-        for holds, name, expected in rules:
-            if not holds:
-                raise ValueError(f"{name}: expected {expected}, got {getattr(self, name)!r}.")
 
     @property
     def distorts(self) -> bool:
@@ -196,6 +244,10 @@ class Engine(ABC):
     @abstractmethod
     def decode(self, ids: Sequence[int]) -> str:
         """The text of ids, without special tokens."""
+
+    def image_tokens(self, image: np.ndarray) -> int | None:
+        """How many tokens an image takes, with those that frame it; None where the engine cannot tell."""
+        return None
 
     @abstractmethod
     async def generate(self, prompts: Sequence[Prompt], sampling: Sampling) -> list[Completion]:

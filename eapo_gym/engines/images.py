@@ -82,6 +82,17 @@ class ImageReader:
         ids = self._join_line_breaks([*ids, *prompt.ids[end:]])
         return Seen(tuple(ids), tuple(id_ == self._token for id_ in ids), arrays)
 
+    def tokens(self, image: np.ndarray) -> int:
+        """How many tokens an image takes at most, with those that frame it; its pixels are not looked at."""
+        before, after = self._frame
+        if self._fixed is not None:
+            return len(before) + self._fixed + len(after)
+        try:
+            patches = self.processor.get_number_of_image_patches(*image.shape[:2])
+        except ValueError as error:  # too narrow, say
+            raise EngineError(f"The image processor refuses an image: {error}.") from error
+        return int(patches) // int(self.processor.merge_size) ** 2
+
     def _pixels(self, images: tuple[np.ndarray, ...]) -> dict[str, np.ndarray]:
         for image in images:
             if image.dtype != np.uint8 or image.ndim != 3 or image.shape[2] != 3 or 0 in image.shape:

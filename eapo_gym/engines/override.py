@@ -1,7 +1,7 @@
 """OverRIDE: the next token is drawn from p·(p / q)^λ, where q is a head tuned on the responses sampled before.
 
     heads = OverrideHeads()
-    trace = heads.begin(sampling.override)                 # one for each response
+    trace = heads.begin(sampling.override, adapter)        # one for each response
     logits = heads.reweight(logits, traces)                # every step, before temperature and truncation
     heads.learn(trace, ids)                                # when the response has ended
 
@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import math
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -60,15 +60,27 @@ class Trace:
     """What a response leaves behind as it is sampled: its steps, by the number of tokens before each."""
 
     override: Override
+    weights: Hashable = None
+    """Which weights sample it, such as those of an adapter."""
+
     steps: dict[int, _Step] = field(default_factory=dict)
+
+    @property
+    def head(self) -> tuple[Hashable, ...]:
+        """The name of its head."""
+        return (self.weights, self.override.key, self.override.rank)
 
 
 class OverrideHeads:
-    """The heads of the keys that were sampled last, `capacity` of them. For one thread."""
+    """The heads of the keys that were sampled last, `capacity` of them. For one thread.
 
-    def __init__(self, capacity: int = 256) -> None:
+    There must be more of them than episodes at a time, or what is sampled would depend on how many those are. A head
+    has rows for a few hundred tokens, and takes some ten kilobytes.
+    """
+
+    def __init__(self, capacity: int = 4096) -> None:
         self.capacity = capacity
-        self._heads: OrderedDict[tuple[str, int], _Head] = OrderedDict()
+        self._heads: OrderedDict[tuple[Hashable, ...], _Head] = OrderedDict()
         self._projections: dict[tuple[int, int], Any] = {}
 
     def __len__(self) -> int:
@@ -78,9 +90,9 @@ class OverrideHeads:
         """Forget what was sampled, for instance since the weights of the model are others now."""
         self._heads.clear()
 
-    def begin(self, override: Override) -> Trace:
-        """The trace of a response that is about to be sampled."""
-        return Trace(override)
+    def begin(self, override: Override, weights: Hashable = None) -> Trace:
+        """The trace of a response that is about to be sampled; what other `weights` sample has heads of its own."""
+        return Trace(override, weights)
 
     def reweight(self, logits: Any, traces: Sequence[Trace | None], positions: Sequence[int] | None = None) -> Any:
         """The logits to draw from; row i belongs to `traces[i]`, rows without a trace stay as they are.
@@ -91,13 +103,13 @@ class OverrideHeads:
         if not rows:
             return logits
         # A group has one key and one way to use it: usually a task, whose responses are sampled at the same time.
-        groups: dict[Override, list[int]] = {}
+        groups: dict[tuple[Override, Hashable], list[int]] = {}
         for i, trace in rows.items():
-            groups.setdefault(trace.override, []).append(i)
+            groups.setdefault((trace.override, trace.weights), []).append(i)
         result = logits.float()  # the logits themselves if they are float32 already
         if result is logits:
             result = logits.clone()
-        for override, members in groups.items():
+        for (override, _), members in groups.items():
             raw = result[members]
             features = _centred(raw) @ self._projection(override.rank, raw)
             logprobs = torch.log_softmax(raw, dim=-1)
@@ -106,26 +118,27 @@ class OverrideHeads:
                 trace = rows[i]
                 position = len(trace.steps) if positions is None else positions[i]
                 trace.steps[position] = _Step(features[j], likeliest.indices[j], likeliest.values[j])
-            head = self._heads.get((override.key, override.rank))
+            name = rows[members[0]].head
+            head = self._heads.get(name)
             if head is not None and override.strength > 0:
-                self._heads.move_to_end((override.key, override.rank))
+                self._heads.move_to_end(name)
                 result[members] = raw + override.strength * head.log_ratio(logprobs, features, override.floor)
         return result
 
     def learn(self, trace: Trace, ids: Sequence[int]) -> None:
-        """Tune the head of the trace's key on a response that has ended, or on what there is of it."""
+        """Tune the head of the trace on a response that has ended, or on what there is of it.
+
+        A head that comes to hold what is no number, as too high a learning rate makes it, begins anew.
+        """
         steps = [(step, ids[position]) for position, step in sorted(trace.steps.items()) if position < len(ids)]
         trace.steps.clear()
         if not steps:
             return
         features = torch.stack([step.features for step, _ in steps])
-        name = (trace.override.key, trace.override.rank)
-        head = self._heads.pop(name, None)
+        # A head that could not be tuned stays away.
+        head = self._heads.pop(trace.head, None)
         if head is None:
             head = _Head(trace.override.rank, features.device)
-        self._heads[name] = head
-        while len(self._heads) > self.capacity:
-            self._heads.popitem(last=False)
         head.learn(
             features,
             torch.stack([step.ids for step, _ in steps]),
@@ -133,6 +146,11 @@ class OverrideHeads:
             torch.tensor([token for _, token in steps], device=features.device),
             trace.override.learning_rate,
         )
+        if not (head.rows.isfinite().all() and head.curvature.isfinite().all()):
+            return
+        self._heads[trace.head] = head
+        while len(self._heads) > self.capacity:
+            self._heads.popitem(last=False)
 
     def _projection(self, rank: int, logits: Any) -> Any:
         """A, transposed. It is drawn on the CPU, so that it is the same on every machine."""

@@ -65,7 +65,9 @@ def truncate(logits: Any, settings: RowSettings) -> Any:
     greedy = [row for row, temperature in enumerate(settings.temperature) if not temperature]
     if greedy:
         certain = torch.full_like(logprobs[greedy], _NEVER)
-        certain.scatter_(1, scores[greedy].argmax(dim=-1, keepdim=True), 0.0)
+        likeliest = scores[greedy].max(dim=-1, keepdim=True)
+        # What is no number must not pass for certain.
+        certain.scatter_(1, likeliest.indices, torch.where(likeliest.values.isfinite(), 0.0, torch.nan))
         logprobs = logprobs.index_copy(0, _index(greedy, scores), certain)
     return logprobs
 

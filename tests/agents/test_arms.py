@@ -30,10 +30,11 @@ def test_the_table_has_the_rows_of_the_baselines():
         arm("minp")
 
 
-def test_override_keeps_tasks_apart():
+def test_override_keeps_episodes_apart():
     engine = ScriptedEngine()
     row = ARMS["override"]
     agent = make_agent(row.agent, engine=engine, sampling=row.sampled_with(Sampling()), options=row.options)
-    for task in ("a", "b"):
-        agent.act(Observation("g", "s", context=Context("eapo/ALFWorld-v0", task, f"{task}#0")))
-    assert [call[0][1].override.key for call in engine.generated] == ["a", "b"]
+    for episode in ("a#0", "a#0", "a#1"):
+        agent.act(Observation("g", "s", context=Context("eapo/ALFWorld-v0", "a", episode)))
+    first, again, other = (call[0][1].override.key for call in engine.generated)
+    assert first == again != other

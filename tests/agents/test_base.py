@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Any
 
+import numpy as np
 import pytest
 
 from eapo_gym.agents.base import Agent, AgentError, Response, as_response
@@ -46,3 +48,38 @@ def test_what_an_agent_may_answer():
     assert parse(as_response(Turn(memory="m", action="a")).text).action == "a"
     with pytest.raises(AgentError, match="Mine returned NoneType"):
         as_response(None, "Mine")
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"text": b"look"},
+        {"finish": None},
+        {"calls": None},
+        {"calls": "3"},
+        {"calls": -1},
+        {"calls": 1 << 40},
+        {"response_tokens": float("nan")},
+        {"ids": None},
+        {"ids": [None]},
+        {"ids": "12"},
+        {"prompt_ids": [1.0]},
+        {"logprobs": ["x"]},
+        {"logprobs": [None]},
+        {"images": None},
+        {"images": [np.zeros((4, 4), np.uint8)]},
+        {"images": [np.zeros((4, 4, 3))]},
+        {"images": [np.zeros((0, 4, 3), np.uint8)]},
+    ],
+)
+def test_a_malformed_response_is_refused(wrong: dict[str, Any]):
+    with pytest.raises(AgentError, match=f"Mine returned a response whose {next(iter(wrong))} is not as expected"):
+        as_response(Response(**{"text": "look", **wrong}), "Mine")
+
+
+def test_numbers_become_plain_ones():
+    odd = Response("x", np.array([1, 2]), [np.int64(3)], np.array([-0.5], np.float32), calls=np.int64(2))
+    checked = as_response(odd)
+    assert checked == Response("x", (1, 2), (3,), (-0.5,), calls=2)
+    assert [type(each) for each in (*checked.prompt_ids, *checked.ids, checked.calls)] == [int] * 4
+    assert type((checked.logprobs or [None])[0]) is float

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -183,3 +185,62 @@ def test_an_agent_of_the_package_stays_itself():
 
     mine = Mine()
     assert adapt(mine) is mine
+
+
+class Blocking:
+    async def act(self, observation: Observation) -> str:
+        time.sleep(0.5)
+        return "look"
+
+
+class Leaving:
+    async def act(self, observation: Observation) -> str:
+        async def leave() -> None:
+            raise SystemExit(4)
+
+        if observation.goal == "elsewhere":
+            self.task = asyncio.ensure_future(leave())
+            await asyncio.sleep(0.01)
+            return "look"
+        raise SystemExit(3)
+
+
+def test_an_asynchronous_agent_that_blocks_does_not_block_the_run():
+    async def main() -> int:
+        asking = asyncio.ensure_future(adapt(Blocking()).act_async(SEEN))
+        turns = 0
+        while not asking.done():
+            await asyncio.sleep(0.01)
+            turns += 1
+        assert (await asking).text == "look"
+        return turns
+
+    assert asyncio.run(main()) > 5
+
+
+def test_an_asynchronous_agent_that_leaves_the_program_does_not():
+    agent = adapt(Leaving())
+    with pytest.raises(AgentError, match="Leaving raised SystemExit: 3"):
+        asyncio.run(agent.act_async(SEEN))
+    for _ in range(2):
+        assert asyncio.run(agent.act_async(Observation("elsewhere", "s"))).text == "look", "its loop goes on"
+    asyncio.run(agent.close())
+
+
+@pytest.mark.parametrize("what", ["time.sleep(300)", "await asyncio.sleep(300)"])
+def test_an_asynchronous_agent_that_will_not_stop_does_not_keep_the_program(what: str):
+    program = f"""
+import asyncio, time
+from eapo_gym.agents.foreign import adapt
+class Stubborn:
+    async def act(self, observation):
+        while True:
+            try: {what}
+            except asyncio.CancelledError: pass
+async def main():
+    try: await asyncio.wait_for(adapt(Stubborn()).act_async(None), 0.1)
+    except asyncio.TimeoutError: print("given up")
+asyncio.run(main())
+"""
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, "given up\n", "")

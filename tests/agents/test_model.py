@@ -53,11 +53,23 @@ def test_every_step_of_a_run_is_drawn_with_its_own_seed():
     assert sampling_of(agent, Observation("g", "s")).seed == 1  # no run: what the user said holds
 
 
-def test_overrides_key_is_the_task():
-    agent = EAPOAgent(ScriptedEngine(), Sampling(override=Override(key="", strength=0.7)))
-    assert sampling_of(agent, SEEN).override == Override(key="task-1", strength=0.7)
-    other = replace(SEEN, context=replace(SEEN.context, task="task-2"))
-    assert sampling_of(agent, other).override.key == "task-2"
+def test_overrides_key_is_the_run_and_the_episode():
+    """What was sampled in an episode must not follow from which others were played, nor from an earlier run."""
+    engine = ScriptedEngine()
+    agent, later = (EAPOAgent(engine, Sampling(override=Override(key="", strength=0.7))) for _ in range(2))
+    first = sampling_of(agent, SEEN).override
+    assert first == Override(key=first.key, strength=0.7)
+    assert sampling_of(agent, replace(SEEN, context=replace(SEEN.context, t=9))).override == first
+    other = replace(SEEN, context=replace(SEEN.context, episode="task-1#5"))
+    without = replace(SEEN, context=replace(SEEN.context, episode=""))
+    keys = {
+        first.key,
+        sampling_of(agent, other).override.key,
+        sampling_of(agent, without).override.key,
+        sampling_of(later, SEEN).override.key,
+    }
+    assert len(keys) == 4
+    assert sampling_of(agent, Observation("g", "s")).override.key == ""  # no run: what the user said holds
 
 
 def test_many_episodes_are_asked_for_at_once():

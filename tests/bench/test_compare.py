@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from eapo_gym.bench.compare import Comparison, _test, compare, mcnemar
 from eapo_gym.bench.records import Episode
-from eapo_gym.bench.store import Run
+from eapo_gym.bench.store import Run, RunError
 from tests.bench.test_metrics import episode
 
 ENVIRONMENT = {
@@ -25,8 +25,8 @@ ENVIRONMENT = {
 
 
 def run(results: dict[str, str], name: str = "x", **environment: Any) -> Run:
-    """Task → what came of its repeats: s solved in 2 steps, u unsolved in 4, i infrastructure, a blank is missing."""
-    kinds = {"s": ("solved", "abc"), "u": ("steps", "aabab"), "i": ("infrastructure", "a")}
+    """Task → what came of its repeats: s solved in 2 steps, l in 4, u unsolved in 4, i infrastructure, blank: missing."""
+    kinds = {"s": ("solved", "abc"), "l": ("solved", "ababc"), "u": ("steps", "aabab"), "i": ("infrastructure", "a")}
     episodes: list[Episode] = []
     for task, outcomes in results.items():
         for repeat, letter in enumerate(outcomes):
@@ -58,7 +58,10 @@ def test_values_are_those_of_the_runs() -> None:
 
 def test_a_run_compared_with_itself_differs_by_nothing() -> None:
     comparison = compare(run(tasks("susuiuss ")), run(tasks("susuiuss ")), resamples=500)
-    assert all((each.low, each.high) == (0, 0) for each in comparison.differences if not math.isnan(each.low))
+    success, *others = comparison.differences
+    assert all((each.low, each.high) == (0, 0) for each in others if not math.isnan(each.low))
+    assert success.difference == 0
+    assert success.low == -success.high < 0, "eight tasks that agree do not prove that all do"
     assert comparison.p_value == 1
     assert not any(each.clear for each in comparison.differences)
 
@@ -185,6 +188,18 @@ def test_what_cannot_be_compared_is_said(change: dict[str, Any], said: str) -> N
     assert f"Warning: the {said}" in comparison.table()
 
 
+def test_a_stamp_need_not_be_whole() -> None:
+    odd = run(tasks("su"))
+    odd.stamp = {"config": {}, "environment": None, "agent": None, "versions": None}
+    assert compare(odd, run(tasks("su")), resamples=50).p_value == 1.0
+
+
+def test_runs_without_episodes_are_refused() -> None:
+    for pair in ((run({}), run({})), (run(tasks("s")), run({}))):
+        with pytest.raises(RunError, match="x has no episodes: there is nothing to compare"):
+            compare(*pair)
+
+
 def test_oracles_are_named() -> None:
     a, b = run(tasks("su"), rollback_mode="restore"), run(tasks("su"), rollback_mode="restore")
     b.stamp["agent"]["privileged"] = True
@@ -206,3 +221,17 @@ def test_table_and_json() -> None:
     assert "success" in table
     assert "50.0 %" in table
     assert "2 tasks: the same tasks, paired" in table
+
+
+def test_all_against_none_is_not_known_to_the_last_digit() -> None:
+    every, none = run(tasks("s" * 20)), run(tasks("u" * 20))
+    paired = compare(none, every, resamples=100).differences[0]
+    assert (paired.difference, paired.high) == (1, 1)
+    assert 0.8 < paired.low < 0.9
+    others = run({f"other {task}": outcomes for task, outcomes in tasks("u" * 20).items()})
+    assert compare(others, every, resamples=100).differences[0].low == pytest.approx(0.7721, abs=1e-4)
+
+
+def test_how_long_it_took_is_compared_on_what_both_solved() -> None:
+    steps = of(compare(run(tasks("ssuu")), run(tasks("sslu")), resamples=100), "steps_solved")
+    assert steps.a == steps.b == 2, "the third task, which only one of them solved, does not count"

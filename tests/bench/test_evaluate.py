@@ -12,10 +12,11 @@ from pathlib import Path
 from typing import Any
 
 import gymnasium as gym
+import psutil
 import pytest
 
-from eapo_gym.agents.base import Agent
-from eapo_gym.bench.evaluate import METRICS_FILE, Evaluation, NoModel, Progress, Result, evaluate
+from eapo_gym.agents.base import Agent, Response
+from eapo_gym.bench.evaluate import METRICS_FILE, Evaluation, NoModel, Progress, Result, TooLate, evaluate
 from eapo_gym.bench.rollout import Limits
 from eapo_gym.bench.setting import NothingToPlay
 from eapo_gym.bench.store import RunError, load_run
@@ -174,6 +175,77 @@ def test_a_hosted_environment_whose_process_dies_is_replaced() -> None:
     result = run(Scripted(*answers), make=make, retries=1, parallel=2, max_tasks=2)
     assert [(row.outcome, row.tries, row.steps) for row in result.rows] == [("infrastructure", 2, 1)] * 2
     assert "died" in result.rows[0].error
+
+
+def test_an_environment_that_takes_too_long_to_make_is_an_outcome() -> None:
+    made, gate, closed = [], threading.Event(), threading.Event()
+
+    class Late(Corridor):
+        def __init__(self) -> None:
+            super().__init__()
+            made.append(self)
+            self.late = len(made) == 2
+            if self.late:
+                gate.wait(30)
+
+        def close(self) -> None:
+            if self.late:
+                closed.set()
+
+    result = run(Scripted("look"), kind=Late, limits=Limits(reset=0.2), parallel=2)
+    late = [row for row in result.rows if row.outcome == "timeout"]
+    assert [(row.error, row.tries) for row in late] == [
+        ("Making the environment took longer than its 0.2 s (limits.reset).", 1)
+    ]
+    assert [row.outcome for row in result.rows].count("steps") == 3
+    assert not closed.is_set()
+    gate.set()
+    assert closed.wait(10), "it is closed all the same, once it is there"
+
+
+def test_a_first_environment_that_takes_too_long_is_said() -> None:
+    gate = threading.Event()
+
+    def make() -> gym.Env[Any, Any]:
+        gate.wait(30)
+        return wrapped(Corridor)()
+
+    with pytest.raises(TooLate, match=r"Making the environment took longer than its 0.1 s"):
+        run(Scripted("look"), make=make, limits=Limits(reset=0.1))
+    gate.set()
+
+
+def test_a_hosted_environment_that_hangs_is_ended_at_once() -> None:
+    hosted = []
+
+    def make() -> gym.Env[Any, Any]:
+        hosted.append(HostedEnv("tests.bench.players:Hanging"))
+        return wrapped(lambda: hosted[-1])()
+
+    result = run(Scripted("light lamp"), make=make, limits=Limits(step=0.3), parallel=1, max_tasks=1)
+    assert result.rows[0].outcome == "timeout"
+    deadline = time.monotonic() + 10
+    while any(psutil.pid_exists(env.tenant["pid"]) for env in hosted) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert not any(psutil.pid_exists(env.tenant["pid"]) for env in hosted)
+
+
+def test_what_an_agent_answers_cannot_spoil_a_run(tmp_path: Path) -> None:
+    wrong = Response("look", calls=None)  # type: ignore[arg-type]
+    assert [row.outcome for row in run(Scripted(wrong), tmp_path).rows] == ["agent"] * 4
+    assert len(load_run(tmp_path).episodes) == 4
+
+
+def test_tasks_that_cannot_be_played_are_refused_before_anything_is_played() -> None:
+    with pytest.raises(UnknownName, match="Unknown task 'nope': expected one of 'train/key-in-0'"):
+        run(Scripted("look"), tasks=("nope",))
+    twice = type("Twice", (Corridor,), {"tasks": lambda self, split=None: ["train/key-in-0"] * 2})
+    with pytest.raises(ContractError, match="more than once"):
+        run(Scripted("look"), kind=twice)
+    nobody = Scripted("look")
+    nobody.max_parallel = 0
+    with pytest.raises(ContractError, match="max_parallel of scripted: expected a positive number or None, got 0"):
+        run(nobody)
 
 
 @pytest.mark.parametrize("error", [EngineUnavailable("The engine is gone."), KeyboardInterrupt()])

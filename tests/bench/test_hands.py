@@ -80,3 +80,16 @@ def test_a_call_that_never_returns_does_not_keep_the_program() -> None:
     )
     ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=30, check=True)
     assert ran.stdout == "given up\n"
+
+
+def test_who_has_the_answer_does_not_find_the_hand_busy() -> None:
+    async def main() -> int:
+        hand = Hand()
+        busy = 0
+        for _ in range(300):
+            await hand.call(int)
+            busy += hand.busy
+        hand.leave()
+        return busy
+
+    assert asyncio.run(main()) == 0

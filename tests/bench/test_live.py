@@ -262,6 +262,12 @@ def test_a_request_that_makes_no_sense_is_told_so(
     assert shared.state()["version"] == before
 
 
+@pytest.mark.parametrize("method", ["GET", "POST"])
+def test_an_address_that_is_none_is_told_so(shared: Played, method: str) -> None:
+    status, _, said = shared.send(method, "http://[", b"{}" if method == "POST" else None)
+    assert (status, "is no address" in said["error"]) == (400, True)
+
+
 def test_a_body_that_is_announced_and_too_large_is_not_waited_for(shared: Played) -> None:
     connection = http.client.HTTPConnection("127.0.0.1", shared.port, timeout=20)
     connection.putrequest("POST", "/api/act")

@@ -106,6 +106,23 @@ class TestView:
         json.dumps(view, allow_nan=False)
         assert view["moments"][0]["did"]["reward"] is None
 
+    @pytest.mark.parametrize(
+        "wrong", [7, float("nan"), float("-inf"), 10**400, ["x"]], ids=["number", "nan", "infinity", "long", "list"]
+    )
+    def test_what_is_damaged_is_shown_as_it_is_written(self, wrong: Any, tmp_path: Path) -> None:
+        pytest.importorskip("PIL.Image")
+        episode = one_step("x")
+        texts = dict.fromkeys(("response", "think", "notice", "elements", "screenshot", "finish"), wrong)
+        numbers = dict.fromkeys(("agent_seconds", "env_seconds"), float("nan"))
+        episode.notes[0] = replace(episode.notes[0], **texts, **numbers)
+        episode = replace(episode, last_marked=wrong, error=wrong, seconds=float("nan"))
+        moment = view_of(episode)["moments"][0]
+        assert (moment["screenshot"], moment["did"]["finish"], moment["did"]["agent_seconds"]) == (str(wrong),) * 2 + (
+            None,
+        )
+        index = index_of(report_page(run_of(episode, folder=tmp_path)))
+        assert (index["rows"][0]["seconds"], index["picture_notice"][:19]) == (None, "1 picture not found")
+
     def test_steps_without_notes_are_shown_too(self, solved: Episode) -> None:
         assert len(view_of(replace(solved, notes=[]))["moments"]) == len(solved) + 1
 
@@ -259,7 +276,9 @@ class TestAlbum:
         album = make_album([(tmp_path, [replace(one_step("x"), notes=[StepNote(marked=name)])])], megabytes=60)
         assert image.open(io.BytesIO(album.pictures[name])).size == (576, 1280)
 
-    @pytest.mark.parametrize("name", ["../secret.webp", "/etc/hostname", "..", "no-such.webp", "text.webp"])
+    @pytest.mark.parametrize(
+        "name", ["../secret.webp", "/etc/hostname", "..", "no-such.webp", "text.webp", "x" * 5000, "zero\0"]
+    )
     def test_names_lead_nowhere_else_and_what_is_no_picture_is_counted(self, tmp_path: Path, name: str) -> None:
         pytest.importorskip("PIL.Image")
         folder = tmp_path / IMAGES_FOLDER

@@ -141,7 +141,7 @@ class TestOverview:
         page = open_report(run_of(*(corridor(says("look"), repeat=i) for i in range(300))))
         assert 0 < page.locator(".list-window tbody tr").count() < 80
         page.evaluate("document.querySelector('.list-window').scrollTop = 1e6")
-        page.wait_for_function("document.querySelector('.list-window tbody').innerText.includes('300')")
+        sync_api.expect(page.locator(".list-window tbody")).to_contain_text("300")
 
     def test_several_runs_are_compared(
         self, open_report: Open, solved: Episode, failed: Episode, tmp_path: Path
@@ -151,6 +151,9 @@ class TestOverview:
         rows = page.locator(".compare tbody tr").all_inner_texts()
         assert ["100.0 % (20.7–100.0)" in row for row in rows] == [True, False]
         assert ["0.0 % (0.0–79.3)" in row for row in rows] == [False, True]
+        heads = page.locator(".compare thead th").all_inner_texts()
+        assert ("Failed" in heads, "Episodes" in heads) == (True, False), "what is the same for all is no column"
+        assert "episodes 1" in page.inner_text(".same")
         page.get_by_role("button", name="b", exact=True).click()
         assert visible_rows(page) == ["2"]
         assert page.locator(".compare").count() == 0
@@ -170,9 +173,9 @@ class TestEpisode:
         page.keyboard.press("ArrowRight")
         assert heading(page) == "The end"
         page.keyboard.press("j")
-        page.wait_for_function("location.hash === '#2/1'")
+        page.wait_for_url("**/*#2/1")
         page.keyboard.press("k")
-        page.wait_for_function("location.hash === '#1/1'")
+        page.wait_for_url("**/*#1/1")
         page.keyboard.press("Escape")
         page.wait_for_selector("#overview:not([hidden])")
 
@@ -237,10 +240,10 @@ class TestEpisode:
     def test_screens_with_and_without_marks(self, open_report: Open, tmp_path: Path) -> None:
         pytest.importorskip("PIL.Image")
         page = open_report(gui(tmp_path), "#1/1")
-        page.wait_for_function("document.querySelector('figure img').naturalWidth === 160")
+        sync_api.expect(page.locator("figure img")).to_have_js_property("naturalWidth", 160)
         marked = page.get_attribute("figure img", "src")
         page.keyboard.press("m")
-        page.wait_for_function("document.querySelector('figure img').naturalWidth === 160")
+        sync_api.expect(page.locator("figure img")).to_have_js_property("naturalWidth", 160)
         assert page.get_attribute("figure img", "src") != marked
 
     def test_pictures_that_are_not_there_are_named(self, open_report: Open, tmp_path: Path) -> None:

@@ -3,6 +3,8 @@ import threading
 from itertools import pairwise
 from typing import Any
 
+import gymnasium as gym
+import numpy as np
 import pytest
 from gymnasium.wrappers import TimeLimit
 
@@ -177,6 +179,61 @@ def test_an_answer_that_is_none_is_the_agents_fault() -> None:
     episode = played(explore(Corridor()), Scripted(Response(b"look")))  # type: ignore[arg-type]
     assert episode.outcome == "agent"
     assert "bytes" in episode.error
+
+
+def test_leaving_the_program_is_an_error_like_any_other() -> None:
+    class Leaving(Agent):
+        async def act_async(self, observation: Any) -> Any:
+            raise SystemExit(3)
+
+    class QuickLeaving(Leaving):
+        quick = True
+
+    class Left(Corridor):
+        def step(self, action: str) -> Any:
+            raise SystemExit(3)
+
+    for agent in (Leaving(), QuickLeaving(), Failing(lambda: SystemExit(3))):
+        episode = played(explore(Corridor()), agent)
+        assert (episode.outcome, "SystemExit: 3" in episode.error) == ("agent", True)
+    for kind in (Left, type("QuickLeft", (Left,), {"quick": True})):
+        episode = played(explore(kind()), Scripted("look"))
+        assert (episode.outcome, "SystemExit: 3" in episode.error) == ("infrastructure", True)
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        {"task_reward": None},
+        {"rollback": True},
+        {"rollback": {}},
+        {"notice": {1}},
+        {"won": np.zeros(2)},
+        {"invalid_action": np.zeros(2)},
+        {"turn": None},
+        {"fingerprint": 5},
+        {"goal": None},
+        {"state": 5},
+        {"elements": {(1, 2): 3}},
+    ],
+)
+def test_an_environment_that_says_something_odd_is_the_infrastructures_fault(odd: dict[str, Any]) -> None:
+    class Odd(gym.Wrapper[Any, Any, Any, Any]):
+        def step(self, action: str) -> Any:
+            obs, reward, terminated, truncated, info = self.env.step(action)
+            place = obs if odd.keys() & {"goal", "state", "elements"} else info
+            place.update(odd)
+            return obs, reward, terminated, truncated, info
+
+    episode = played(Odd(explore(Corridor())), Scripted("look"))
+    assert (episode.outcome, len(episode)) == ("infrastructure", 0)
+    assert episode.error.startswith("step: ")
+
+
+@pytest.mark.parametrize("offered", [[["x"]], "look", [None], 5])
+def test_valid_actions_are_texts(offered: Any) -> None:
+    kind = type("Odd", (Corridor,), {"valid_actions": lambda self: offered})
+    assert played(explore(kind()), Scripted("look")).outcome == "infrastructure"
 
 
 @pytest.mark.parametrize("error", [EngineUnavailable("The engine is gone."), KeyboardInterrupt()])

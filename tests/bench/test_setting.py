@@ -17,6 +17,7 @@ from eapo_gym.bench.setting import (
     without_secrets,
 )
 from eapo_gym.engines.base import Override, Sampling
+from eapo_gym.errors import ContractError, UnknownName
 from eapo_gym.wrappers import ExploreMemory, Rollback
 
 ALFWORLD = "eapo/ALFWorld-v0"
@@ -75,6 +76,20 @@ def test_secrets_are_left_out_and_nothing_else() -> None:
     assert without_secrets({"api_key": None}) == {"api_key": None}
 
 
+@pytest.mark.parametrize(
+    "name", ["cookie", "Set-Cookie", "openai_key", "credentials", "bearer", "api_key_2", "apiKey", "auth", "hf_token"]
+)
+def test_secrets_have_many_names(name: str) -> None:
+    assert "s3" not in str(without_secrets({name: "s3", "nested": [{name: ["s3"]}]}))
+    kept = f"https://h/v1?{name}=(not kept)&model=m"
+    assert without_secrets({"url": f"https://h/v1?{name}=s3&model=m"}) == {"url": kept}
+
+
+def test_what_is_no_secret_is_kept() -> None:
+    options = {"key": "task", "max_tokens": 5, "author": "x", "compact": True, "url": "http://h/v1?model=m#key=x"}
+    assert without_secrets(options) == options
+
+
 def test_versions_name_what_is_installed() -> None:
     found = versions()
     assert found["eapo_gym"] == eapo_gym.__version__
@@ -86,6 +101,10 @@ def test_tasks_are_selected_evenly() -> None:
     assert select_tasks(tasks, None, None) == tasks
     assert select_tasks(tasks, None, 3) == ["t0", "t3", "t6"]
     assert select_tasks(tasks, ("t5", "t5", "t1"), None) == ["t5", "t1"]
+    with pytest.raises(UnknownName, match=r"Unknown task 'nope': expected one of 't0', .* \(10 in all\)"):
+        select_tasks(tasks, ("t1", "nope"), None)
+    with pytest.raises(ContractError, match="'t3' more than once"):
+        select_tasks([*tasks, "t3"], None, None)
     for wanted, most in (((), None), (None, 0)):
         with pytest.raises(NothingToPlay):
             select_tasks(tasks, wanted, most)

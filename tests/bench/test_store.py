@@ -1,16 +1,21 @@
 import json
+import math
 import os
+import signal
 import subprocess
 import sys
+import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from eapo_gym.bench.records import Episode
-from eapo_gym.bench.store import EPISODES_FILE, Run, RunError, RunFolder, episode_line, load_run, save_run
+from eapo_gym.bench.records import Episode, StepNote
+from eapo_gym.bench.store import EPISODES_FILE, Run, RunError, RunFolder, episode_line, load_run, plain, save_run
 from eapo_gym.schema import Trajectory
 from tests.bench.episodes import texts
 from tests.bench.test_records import STEP
@@ -110,7 +115,7 @@ def test_whatever_a_crash_leaves_at_the_end_costs_one_line(tmp_path: Path, junk:
     assert path.read_bytes() == episode_line(episode("a"))
 
 
-def test_damage_in_the_middle_is_no_torn_line(tmp_path: Path) -> None:
+def test_damage_is_no_torn_line(tmp_path: Path) -> None:
     with RunFolder.open(tmp_path, STAMP, PLAN) as out:
         for key in PLAN[:3]:
             out.append(episode(*key))
@@ -118,7 +123,7 @@ def test_damage_in_the_middle_is_no_torn_line(tmp_path: Path) -> None:
     lines = path.read_bytes().splitlines(keepends=True)
     path.write_bytes(lines[0] + lines[1][:-20] + b"\n" + lines[2])
     for attempt in (lambda: load_run(tmp_path), lambda: RunFolder.open(tmp_path, STAMP, PLAN)):
-        with pytest.raises(RunError, match=r"damaged in the middle: line 2 is no episode"):
+        with pytest.raises(RunError, match=r"is damaged: line 2 is no episode"):
             attempt()
     path.write_bytes(lines[0] * 2)
     with pytest.raises(RunError, match=r"twice, line 2 is the second"):
@@ -135,6 +140,83 @@ def test_a_full_disk_takes_nothing_by_halves(tmp_path: Path, monkeypatch: pytest
         monkeypatch.undo()
         out.append(episode("b"))
     assert keys(load_run(tmp_path)) == PLAN[:2]
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (b'"calls":2', b'"calls":null'),
+        (b'"calls":2', b'"calls":"2"'),
+        (b'"offered":[0]', b'"offered":[7]'),
+        (b'"repeat":0', b'"repeat":[]'),
+        (b'"t":0', b'"t":' + b"[" * 100_000),
+        (b'"format":1', b'"format":99'),
+    ],
+)
+def test_a_line_that_is_no_episode_is_named(tmp_path: Path, before: bytes, after: bytes) -> None:
+    made = episode("a")
+    made.trajectory.transitions = [replace(STEP, task="a", t=7)]
+    made.notes = [StepNote(calls=2, offered=("look",))]
+    with RunFolder.open(tmp_path, STAMP, PLAN) as out:
+        out.append(made)
+    path = tmp_path / EPISODES_FILE
+    line = path.read_bytes().replace(b'"t":7', b'"t":0')
+    assert before in line
+    path.write_bytes(line.replace(before, after))
+    for attempt in (lambda: load_run(tmp_path), lambda: RunFolder.open(tmp_path, STAMP, PLAN)):
+        with pytest.raises(RunError, match=r"is damaged: line 1 is no episode"):
+            attempt()
+
+
+def test_what_is_written_is_json_whatever_an_environment_says(tmp_path: Path) -> None:
+    made = episode("a")
+    loop: list[Any] = []
+    loop.append(loop)
+    made.trajectory.info = {"task_type": math.nan, "odd": {(1, 2): {3}}, "loop": loop, "one": np.int64(1)}
+    made.notes = [StepNote(rollback={"held": True, "cost": math.inf}, agent_seconds=math.nan)]
+    made.seconds = math.inf
+    line = episode_line(made)
+    assert b"NaN" not in line
+    assert b"Infinity" not in line
+    read = Episode.from_json(json.loads(line))
+    assert read.trajectory.info["task_type"] == "nan"
+    assert (read.trajectory.info["odd"], read.trajectory.info["one"]) == ({"(1, 2)": [3]}, 1)
+    assert read.notes[0].rollback == {"held": True, "cost": "inf"}
+    assert (read.seconds, math.isnan(read.notes[0].agent_seconds)) == (math.inf, True)
+    assert plain({"x": math.nan}) == {"x": "nan"}, "equal to itself when the run is taken up again"
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="forks")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_a_forked_child_does_not_keep_the_folder(tmp_path: Path) -> None:
+    out = RunFolder.open(tmp_path, STAMP, PLAN)
+    reading, writing = os.pipe()
+    child = os.fork()
+    if not child:
+        os.write(writing, b"x")
+        time.sleep(60)
+        os._exit(0)
+    try:
+        os.read(reading, 1)
+        with pytest.raises(RunError, match="Another process"):
+            RunFolder.open(tmp_path, STAMP, PLAN)
+        out.close()
+        RunFolder.open(tmp_path, STAMP, PLAN).close()
+    finally:
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+        os.close(reading)
+        os.close(writing)
+
+
+def test_what_killed_writers_leave_is_swept_up(tmp_path: Path) -> None:
+    (tmp_path / "images").mkdir()
+    drafts = [".episodes.parquet.0123abcd", ".run.json.0123abcd", "images/.0f.webp.12.34"]
+    others = [".episodes.parquet", ".mine.0123abcd", "images/0f.webp"]
+    for name in drafts + others:
+        (tmp_path / name).write_text("x")
+    RunFolder.open(tmp_path, STAMP, PLAN).close()
+    assert [name for name in drafts + others if (tmp_path / name).exists()] == others
 
 
 # Which run it is
@@ -184,13 +266,27 @@ def test_other_versions_are_noted_once(tmp_path: Path) -> None:
     assert stamp["resumed"] == [{"begun": "tomorrow", "versions": {"python": "4"}, "platform": None}]
 
 
+def test_other_versions_in_the_stamps_of_engines_are_no_other_run(tmp_path: Path) -> None:
+    def stamp(versions: dict[str, str], dtype: str = "float32") -> dict[str, Any]:
+        engine = {"torch_dtype": dtype, **versions}
+        return {**STAMP, "engine": engine, "agent": {"name": "x", "engine": engine}}
+
+    RunFolder.open(tmp_path, stamp({"torch": "2.1", "transformers": "4.0", "vllm": "0.1"}), PLAN).close()
+    RunFolder.open(tmp_path, stamp({"torch": "2.2", "transformers": "5.0"}), PLAN).close()
+    with pytest.raises(RunError, match=r"its engine.torch_dtype is 'float32'"):
+        RunFolder.open(tmp_path, stamp({}, "float16"), PLAN)
+
+
 def test_folders_that_are_no_run_are_refused(tmp_path: Path) -> None:
     with pytest.raises(RunError, match=r"no run: there is no run.json"):
         load_run(tmp_path)
     (tmp_path / EPISODES_FILE).write_bytes(episode_line(episode("a")))
     with pytest.raises(RunError, match=r"episodes and no run\.json"):
         RunFolder.open(tmp_path, STAMP, PLAN)
-    for content in ("[]", "{", json.dumps({"planned": []})):
+    for content in (
+        *("[]", "{", json.dumps({"planned": []}), json.dumps({"config": {}, "planned": [1]})),
+        *(json.dumps({"config": {}, "planned": [["b", 0]]}), "[" * 100_000),
+    ):
         (tmp_path / "run.json").write_text(content)
-        with pytest.raises(RunError, match=r"run\.json"):
+        with pytest.raises(RunError, match=r"run\.json|was not planned"):
             load_run(tmp_path)

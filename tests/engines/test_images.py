@@ -76,6 +76,20 @@ def test_qwen_takes_a_token_for_every_patch_that_it_merges(sizes: list[tuple[int
 
 
 @EVERY_MODEL
+@pytest.mark.parametrize("size", [(1, 1), (28, 28), (56, 90), (1080, 1920)])
+def test_an_image_takes_the_tokens_that_it_is_said_to(architecture: str, size: tuple[int, int]):
+    ours, shown = reader(architecture), image(*size)
+    prompt = look(architecture, shown)
+    # One token stood for the image; a line break of Gemma's frame may be joined with one of the text.
+    assert 0 <= ours.tokens(shown) - (len(ours.read(prompt).ids) - len(prompt.ids) + 1) <= 1
+
+
+def test_an_image_that_is_refused_takes_no_number_of_tokens():
+    with pytest.raises(EngineError, match=r"refuses an image: .*aspect ratio"):
+        reader("qwen3-vl").tokens(image(1, 250))
+
+
+@EVERY_MODEL
 def test_the_model_takes_it_and_sees_the_difference(architecture: str):
     model = transformers.AutoModelForImageTextToText.from_pretrained(tiny_model(architecture)).eval()
     kinds = "mm_token_type_ids" if architecture == "qwen3-vl" else "token_type_ids"

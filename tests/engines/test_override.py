@@ -261,3 +261,42 @@ def test_numbers_stay_finite(seed: int, scale: float, strength: float, rate: flo
     assert torch.all(result[:, :ruled_out] == -math.inf)
     assert torch.all(result[:, ruled_out:].isfinite())
     assert torch.allclose(result.softmax(-1).sum(-1), torch.ones(6), atol=1e-5)
+
+
+def test_responses_of_other_weights_have_heads_of_their_own() -> None:
+    override, logits = Override("a", strength=1.0), random_logits(3)
+    heads = OverrideHeads()
+    trace = heads.begin(override, "adapter")
+    heads.reweight(logits[:1], [trace])
+    heads.learn(trace, [1])
+    traces = [heads.begin(override), heads.begin(override, "adapter"), heads.begin(override, "another")]
+    same = [torch.equal(*rows) for rows in zip(heads.reweight(logits, traces), logits, strict=True)]
+    assert same == [True, False, True]
+
+
+def test_a_head_that_diverges_is_forgotten() -> None:
+    override, logits = Override("a", learning_rate=3e38), random_logits(8)
+    heads = OverrideHeads()
+    for _ in range(2):
+        trace = heads.begin(override)
+        for i in range(8):
+            heads.reweight(logits[i : i + 1], [trace])
+        heads.learn(trace, [1, 2, 3, 4, 1, 2, 3, 4])
+    assert not len(heads)
+    assert torch.equal(heads.reweight(logits[:1], [heads.begin(override)]), logits[:1])
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    {
+        "key": (None, 1),
+        "strength": (-0.1, math.nan, math.inf, "1", None, True),
+        "rank": (0, -1, 2.5, True),
+        "learning_rate": (0, -1.0, math.nan, math.inf, "1"),
+        "floor": (0, -1.0, 1.0, math.nan),
+    }.items(),
+)
+def test_settings_that_would_fail_later_are_refused(name: str, values: tuple[Any, ...]) -> None:
+    for value in values:
+        with pytest.raises(ValueError, match=f"^{name}: expected .*, got"):
+            replace(Override("a"), **{name: value})

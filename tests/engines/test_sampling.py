@@ -141,3 +141,28 @@ def test_rare_tokens_of_a_large_vocabulary_are_not_lost():
 
 def test_no_distribution_is_no_id_out_of_range():
     assert draw(torch.full((1, 5), math.nan), [0.5])[0] < 5
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    {
+        "max_tokens": (0, 2.5, True, "5"),
+        "temperature": (-1, 1e-40, math.nan, math.inf, "1", None),
+        "top_p": (0, 1.1, math.nan, None),
+        "top_k": (-1, 1.5, 2**31, 10**30, None),
+        "min_p": (-0.1, 1.1, math.nan),
+        "stop": ("abc", ["a"], ("",), (5,), None),
+        "seed": (1.5, "1", True),
+        "override": ("key", {}),
+        "adapter": (1,),
+    }.items(),
+)
+def test_settings_that_would_fail_in_the_middle_of_a_batch_are_refused(name, values):
+    for value in values:
+        with pytest.raises(ValueError, match=f"^{name}: expected .*, got"):
+            Sampling(**{name: value})
+
+
+def test_numbers_of_numpy_are_numbers():
+    numpy = pytest.importorskip("numpy")
+    Sampling(max_tokens=numpy.int64(3), temperature=numpy.float32(0.5), seed=numpy.int64(7))

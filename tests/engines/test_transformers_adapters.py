@@ -10,7 +10,8 @@ import pytest
 torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
-from eapo_gym.engines.base import EngineError, Prompt, Sampling  # noqa: E402
+from eapo_gym.engines.base import EngineError, Override, Prompt, Sampling  # noqa: E402
+from eapo_gym.engines.transformers import TransformersEngine  # noqa: E402
 from eapo_gym.errors import UnknownName  # noqa: E402
 from tests.engines.running import TOLERANCE, greedy, opened, plain_logprobs, run, text_model  # noqa: E402
 
@@ -231,6 +232,107 @@ def test_a_peft_model_is_shared_and_left_as_its_trainer_set_it(adapters):
         assert without == pytest.approx(plain_logprobs(model, PROMPT.ids, TARGET), abs=TOLERANCE)
     model.set_adapter("default")
     assert policy == pytest.approx(plain_logprobs(model, PROMPT.ids, TARGET), abs=TOLERANCE)
+
+
+def saved_adapter(folder, architecture, seed=0, **options):
+    """The folder of an adapter of which all that is trained has other numbers than the model."""
+    peft = pytest.importorskip("peft")
+    wrapped = peft.get_peft_model(text_model(architecture)[0], peft.LoraConfig(r=2, **options))
+    generator = torch.Generator().manual_seed(seed)
+    with torch.no_grad():
+        for parameter in wrapped.parameters():
+            if parameter.requires_grad:
+                parameter.add_(0.2 * torch.randn(parameter.shape, generator=generator))
+    wrapped.save_pretrained(folder)
+    return str(folder)
+
+
+@pytest.mark.parametrize(
+    ("architecture", "options"),
+    [
+        ("qwen3", {"modules_to_save": ["norm"]}),
+        ("llama", {"modules_to_save": ["lm_head"]}),
+        ("llama", {"trainable_token_indices": list(range(100, 300))}),
+    ],
+    ids=["norm", "head", "tokens"],
+)
+def test_modules_that_an_adapter_has_copies_of_are_switched_too(tmp_path, architecture, options):
+    peft = pytest.importorskip("peft")
+    model, tokenizer = text_model(architecture)
+    folders = {
+        "small": saved_adapter(tmp_path / "small", architecture, 1, target_modules=["q_proj"]),
+        "full": saved_adapter(tmp_path / "full", architecture, target_modules=["q_proj"], **options),
+    }
+
+    async def work():
+        async with opened(model, endless=True, tokenizer=tokenizer) as engine:
+            for name, folder in folders.items():
+                await engine.load_adapter(name, folder)
+            return [(await engine.score([PROMPT], [TARGET], adapter=name))[0] for name in (None, "full", "small", None)]
+
+    without, full, small, again = run(work())
+    plain = plain_logprobs(text_model(architecture)[0], PROMPT.ids, TARGET)
+    assert without == pytest.approx(plain, abs=TOLERANCE)
+    assert again == pytest.approx(plain, abs=TOLERANCE)
+    for scored, name in ((full, "full"), (small, "small")):
+        alone = peft.PeftModel.from_pretrained(text_model(architecture)[0], folders[name]).eval()
+        assert scored == pytest.approx(plain_logprobs(alone, PROMPT.ids, TARGET), abs=TOLERANCE)
+
+
+def test_adapters_that_change_biases_are_refused(tmp_path):
+    peft = pytest.importorskip("peft")
+    model, tokenizer = text_model("qwen3")
+    folder = saved_adapter(tmp_path, "qwen3", target_modules=["q_proj"], bias="all")
+
+    async def work():
+        async with opened(model, endless=True, tokenizer=tokenizer) as engine:
+            with pytest.raises(EngineError, match=r"bias='all', .*: expected bias='none'"):
+                await engine.load_adapter("biased", folder)
+
+    run(work())
+    with pytest.raises(EngineError, match=r"'default' was trained with bias='all'"):
+        TransformersEngine(peft.PeftModel.from_pretrained(text_model("qwen3")[0], folder), tokenizer=tokenizer)
+
+
+def test_who_paused_the_engine_changes_weights_and_is_refused_what_would_wait_for_ever(adapters):
+    model, tokenizer = text_model("qwen3")
+    other, _ = text_model("qwen3")
+    other.load_state_dict(changed(other, 1))
+
+    async def work():
+        async with opened(model, endless=True, tokenizer=tokenizer) as engine:
+            await engine.score([PROMPT], [TARGET])
+            async with engine.paused():
+                await engine.update_weights(other.state_dict().items())
+                await engine.load_adapter("policy", str(adapters["policy"]))
+                for refused in (engine.generate([PROMPT], GREEDY), engine.score([PROMPT], [TARGET])):
+                    with pytest.raises(EngineError, match=r"leave `async with engine.paused\(\)` first"):
+                        await refused
+                with pytest.raises(EngineError, match="one at a time"):
+                    async with engine.paused():
+                        pass
+                # Anybody else just waits.
+                async with opened(other, tokenizer=tokenizer) as another:
+                    await another.score([PROMPT], [TARGET])
+            return (await engine.score([PROMPT], [TARGET]))[0], (await engine.generate([PROMPT], GREEDY))[0]
+
+    scored, made = run(work())
+    assert scored == pytest.approx(plain_logprobs(other, PROMPT.ids, TARGET), abs=TOLERANCE)
+    assert list(made.ids) == greedy(other, PROMPT.ids, 16, eos_token_id=[])
+
+
+def test_what_an_adapter_sampled_is_no_concern_of_overrides_head_for_the_model(adapters):
+    model, tokenizer = text_model("qwen3")
+    reweighted = replace(GREEDY, override=Override("task", strength=2.0))
+
+    async def work():
+        async with opened(model, endless=True, tokenizer=tokenizer) as engine:
+            await engine.load_adapter("policy", str(adapters["policy"]))
+            for _ in range(3):
+                await engine.generate([PROMPT], replace(reweighted, adapter="policy"))
+            return (await engine.generate([PROMPT], reweighted))[0]
+
+    assert list(run(work()).ids) == greedy(text_model("qwen3")[0], PROMPT.ids, 16, eos_token_id=[])
 
 
 def test_unknown_adapters_are_refused(adapters, tmp_path):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from dataclasses import replace
 
 import pytest
@@ -10,9 +11,9 @@ import pytest
 torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
-from eapo_gym.engines.base import EngineError, EngineUnavailable, Prompt, Sampling  # noqa: E402
-from eapo_gym.engines.transformers import TransformersEngine  # noqa: E402
-from tests.engines.running import greedy, opened, run, text_model  # noqa: E402
+from eapo_gym.engines.base import EngineError, EngineUnavailable, Override, Prompt, Sampling  # noqa: E402
+from eapo_gym.engines.transformers import TransformersEngine, cache  # noqa: E402
+from tests.engines.running import TOLERANCE, greedy, opened, plain_logprobs, run, text_model  # noqa: E402
 
 LONG = Sampling(max_tokens=1800, temperature=0)
 SHORT = replace(LONG, max_tokens=8)
@@ -234,3 +235,117 @@ def test_waiting_requests_join_while_long_ones_run(qwen):
             long.cancel()
 
     run(work())
+
+
+def test_a_cache_that_cannot_grow_loses_nothing(qwen, monkeypatch):
+    """Memory runs out in the middle of growing, when some layers have grown and others have not."""
+    weights, tokenizer = qwen
+    prompts = [made_up(20 + i, i) for i in range(6)]
+    sampling = Sampling(max_tokens=120, seed=1)
+
+    async def work():
+        async with opened(weights, endless=True, tokenizer=tokenizer) as engine:
+            return await engine.generate(prompts, sampling), engine.stats()
+
+    undisturbed, _ = run(work())
+    grow, calls = cache._resized, []
+
+    def fails_sometimes(*given):
+        calls.append(1)
+        if len(calls) in (2, 4):
+            raise torch.OutOfMemoryError("out of memory")
+        return grow(*given)
+
+    monkeypatch.setattr(cache, "_resized", fails_sometimes)
+    made, stats = run(work())
+    assert stats["out_of_memory"] == 2
+    assert [one.ids for one in made] == [one.ids for one in undisturbed]
+
+
+def test_a_score_that_gives_way_begins_again(qwen):
+    """Some of its log-probs are known by then, which must not count twice."""
+    weights, tokenizer = qwen
+    prompt, target = made_up(30), list(made_up(200, 9).ids)
+
+    async def work():
+        async with opened(weights, endless=True, tokenizer=tokenizer) as engine:
+            engine._batcher.call(lambda: time.sleep(0.2))  # both join in one round, and are fed as many tokens
+            asked = engine.generate([made_up(100, 1)], SHORT), engine.score([prompt], [target])
+            return *await asyncio.gather(*asked), engine.stats()
+
+    with Fault(weights, lambda number, _: number == 2, torch.OutOfMemoryError("out of memory")):
+        [made], [scored], stats = run(work(), 20)
+    assert stats["gave_way"] == 1
+    assert len(made.ids) == 8
+    assert scored == pytest.approx(plain_logprobs(weights, prompt.ids, target), abs=TOLERANCE)
+
+
+def test_one_long_prompt_does_not_keep_short_ones_out_for_ever(qwen):
+    weights, tokenizer = qwen
+
+    async def work():
+        async with opened(weights, endless=True, tokenizer=tokenizer, max_tokens_in_cache=2048) as engine:
+            short = [made_up(20, i) for i in range(16)]
+            await engine.generate([made_up(1500)], SHORT)
+            before = engine.stats()
+            made = await engine.generate(short, SHORT)
+            after = engine.stats()
+            rows, steps = (after[name] - before[name] for name in ("decode_rows", "decode_steps"))
+            return made, rows / steps
+
+    made, mean = run(work())
+    assert mean > 12
+    for i, one in enumerate(made):
+        assert list(one.ids) == greedy(weights, made_up(20, i).ids, 8, eos_token_id=[])
+
+
+def test_the_context_is_the_models_whatever_the_memory(qwen):
+    weights, tokenizer = qwen
+
+    async def work():
+        async with opened(weights, endless=True, tokenizer=tokenizer, max_tokens_in_cache=100) as engine:
+            assert engine.context == weights.config.max_position_embeddings
+            lower = "lower the engine's context or Sampling's max_tokens, or raise max_tokens_in_cache"
+            with pytest.raises(EngineError, match=f"of 120 tokens does not fit .* memory for 100: {lower}"):
+                await engine.generate([made_up(120)], SHORT)
+            growing = asyncio.create_task(engine.generate([made_up(60)], replace(SHORT, max_tokens=80)))
+            short = await engine.generate([made_up(9)], SHORT)
+            with pytest.raises(EngineError, match=f"of 101 tokens does not fit .*: {lower}"):
+                await growing
+            return short[0]
+
+    assert list(run(work()).ids) == greedy(weights, made_up(9).ids, 8, eos_token_id=[])
+
+
+def test_a_response_from_which_nothing_can_be_learnt_fails_alone(qwen, monkeypatch):
+    weights, tokenizer = qwen
+
+    async def work():
+        async with opened(weights, endless=True, tokenizer=tokenizer) as engine:
+            monkeypatch.setattr(engine._batcher.heads, "learn", lambda *_: 1 / 0)
+            asked = [engine.generate([made_up(9, i)], SHORT) for i in range(2)]
+            asked.append(engine.generate([made_up(9, 2)], replace(SHORT, override=Override("a"))))
+            return await asyncio.gather(*asked, return_exceptions=True)
+
+    *good, bad = run(work())
+    assert [len(made[0].ids) for made in good] == [8, 8]
+    assert isinstance(bad, EngineError)
+    assert "OverRIDE could not learn" in str(bad)
+
+
+@pytest.mark.parametrize("temperature", [0, 1])
+def test_what_cannot_be_drawn_is_an_error_of_its_own_row(qwen, temperature):
+    weights, tokenizer = qwen
+    sampling = replace(SHORT, temperature=temperature, seed=1)
+
+    async def work():
+        async with opened(weights, endless=True, tokenizer=tokenizer) as engine:
+            await engine.generate([made_up(9)], replace(sampling, override=Override("a")))
+            asked = [engine.generate([made_up(9, i)], sampling) for i in range(2)]
+            asked.append(engine.generate([made_up(9)], replace(sampling, override=Override("a", strength=1e38))))
+            return await asyncio.gather(*asked, return_exceptions=True)
+
+    *good, bad = run(work())
+    assert [len(made[0].ids) for made in good] == [8, 8]
+    assert isinstance(bad, EngineError)
+    assert "lower Override's strength" in str(bad)

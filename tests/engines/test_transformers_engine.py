@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
 from eapo_gym.engines.base import EngineError, Message, Override, Prompt, PromptTooLong, Sampling
+from eapo_gym.engines.transformers.request import Request
 from tests.engines.running import TOLERANCE, greedy, opened, plain_logprobs, run, text_model
 from tests.engines.tiny_models import tiny_model
 
@@ -203,6 +205,22 @@ def test_texts_stop_a_response_and_are_part_of_it(qwen):
     assert stop not in tokenizer.decode(stopped.ids[:-1], skip_special_tokens=True)
 
 
+@pytest.mark.parametrize("stop", ["。終了します。次へ進む", "😀😀😀😀😀😀😀", "</action>"])
+def test_stop_texts_may_take_a_token_for_each_byte(qwen, stop):
+    weights, tokenizer = qwen
+
+    async def ask():
+        async with opened(weights, tokenizer=tokenizer) as engine:
+            prompt, response = engine.encode("hello"), engine.encode(f"so {stop}")
+            sampling = Sampling(stop=(stop,))
+            for end in range(1, len(response) + 1):
+                tokens = [*prompt, *response[:end]]
+                request = Request(tokens, len(prompt), sampling, 100, np.random.default_rng(0))
+                assert engine._stops_at(request) == (end == len(response))
+
+    run(ask())
+
+
 def test_a_response_ends_with_the_token_that_ends_it(qwen):
     weights, tokenizer = qwen
 
@@ -318,6 +336,7 @@ def test_a_folder_is_all_that_is_needed():
     stamp = engine.stamp()
     assert (stamp["kind"], stamp["model"], stamp["dtype"]) == ("transformers", str(tiny_model("qwen3")), "float32")
     assert stamp["architecture"] == "Qwen3ForCausalLM"
+    assert not {"torch", "transformers"} & set(stamp)  # a run has the versions of all packages elsewhere
 
 
 def test_several_event_loops_share_an_engine(qwen):

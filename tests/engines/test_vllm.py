@@ -479,7 +479,7 @@ def test_the_stamp_says_what_ran(engine: VllmEngine, folder: Path) -> None:
     assert stamp["model"] == str(folder)
     assert stamp["dtype"] == "float32"
     assert stamp["architecture"] == "Qwen3ForCausalLM"
-    assert stamp["vllm"]
+    assert "vllm" not in stamp  # a run has the versions of all packages elsewhere
 
 
 # The last one: it kills the engine's process.

@@ -19,7 +19,7 @@ from eapo_gym.engines.base import Engine, Message, Prompt
 from eapo_gym.schema import Observation
 
 _PIXELS_PER_TOKEN = 28
-"""Edge of the square of pixels that image-text models make one token of; theirs are as large or larger."""
+"""Edge of the square of pixels that an image-text model is taken to make one token of, if its engine cannot tell."""
 
 
 @dataclass(frozen=True)
@@ -113,9 +113,13 @@ class PromptBuilder:
             return self.budget
         context = self.engine.context
         room = max(context - self.room, context // 2)
-        return max(0, room - sum(_image_tokens(image) for image in images))
+        return max(0, room - sum(map(self._image_tokens, images)))
+
+    def _image_tokens(self, image: np.ndarray) -> int:
+        told = self.engine.image_tokens(image)
+        return _estimate(image) if told is None else told
 
 
-def _image_tokens(image: np.ndarray) -> int:
+def _estimate(image: np.ndarray) -> int:
     height, width = map(int, image.shape[:2])
     return -(-height // _PIXELS_PER_TOKEN) * -(-width // _PIXELS_PER_TOKEN)

@@ -24,7 +24,7 @@ from http.cookies import CookieError, SimpleCookie
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from socketserver import TCPServer
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import SplitResult, parse_qs, urlsplit
 
 from eapo_gym.bench.live.game import Doubtful, Game, GameError
 from eapo_gym.bench.live.page import content_policy, play_page
@@ -155,7 +155,7 @@ class _Handler(BaseHTTPRequestHandler):
     # What is asked
 
     def _get(self) -> None:
-        url = urlsplit(self.path)
+        url = self._url()
         query = {name: values[-1] for name, values in parse_qs(url.query).items()}
         if url.path == "/" and "token" in query:
             self._let_in(query["token"])
@@ -176,7 +176,7 @@ class _Handler(BaseHTTPRequestHandler):
         self._check_token()
         self._check_origin()
         body = self._body()
-        path = urlsplit(self.path).path
+        path = self._url().path
         game = self.server.game
         if path == "/api/act":
             turn = Turn(
@@ -197,6 +197,12 @@ class _Handler(BaseHTTPRequestHandler):
             self._send_json(200, {"hint": game.hint()})
         else:
             raise _Refusal(404, f"There is nothing to be done at {path!r:.80}.")
+
+    def _url(self) -> SplitResult:
+        try:
+            return urlsplit(self.path)
+        except ValueError as error:
+            raise _Refusal(400, f"{self.path!r:.80} is no address: {error}.") from error
 
     # Who asks
 

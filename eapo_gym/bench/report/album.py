@@ -122,7 +122,10 @@ def _path(folder: Path, name: str) -> Path | None:
     if Path(name).name != name or name in (".", ".."):
         return None
     path = folder / name
-    return path if path.is_file() else None
+    try:
+        return path if path.is_file() else None
+    except (OSError, ValueError):  # longer than names may be, or with a zero in it
+        return None
 
 
 def _count(pictures: int) -> str:

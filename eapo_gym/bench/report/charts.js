@@ -16,13 +16,13 @@ function interval({ rate, low, high }) {
   return rate === null ? "–" : `${(100 * rate).toFixed(1)} % (${(100 * low).toFixed(1)}–${(100 * high).toFixed(1)})`;
 }
 
-/** A share for each group, with its interval: [{name, successes, n, rate, low, high}]. */
+/** A share for each group, with its interval: [{name, successes, n, rate, low, high}], in the colour of its `arm`. */
 function forest(groups) {
-  const row = ({ name, successes, n, rate, low, high }) => el("div", { class: "forest-row" },
-    el("span", { class: "forest-name", title: name }, name),
+  const row = ({ name, arm, successes, n, rate, low, high }) => el("div", { class: "forest-row" },
+    el("span", { class: "forest-name", title: name }, arm === undefined ? null : el("i", { class: `swatch arm-${arm}` }), name),
     el("span", { class: "forest-track", role: "img", "aria-label": `${name}: ${interval({ rate, low, high })}, ${successes} of ${n}` },
-      el("i", { class: "forest-range", style: `left:${100 * low}%;width:${100 * (high - low)}%` }),
-      rate === null ? null : el("i", { class: "forest-dot", style: `left:${100 * rate}%` })),
+      el("i", { class: `forest-range ${arm === undefined ? "" : `arm-${arm}`}`, style: `left:${100 * low}%;width:${100 * (high - low)}%` }),
+      rate === null ? null : el("i", { class: `forest-dot ${arm === undefined ? "" : `arm-${arm}`}`, style: `left:${100 * rate}%` })),
     el("span", { class: "forest-value" }, `${percent(rate)}`, el("small", {}, ` ${successes}/${n}`)));
   return el("div", { class: "forest" }, groups.map(row),
     el("div", { class: "forest-row forest-axis", "aria-hidden": "true" }, el("span"), el("span", { class: "forest-scale" }, el("span", {}, "0"), el("span", {}, "50"), el("span", {}, "100 %")), el("span")));
@@ -65,9 +65,9 @@ function histogram(rows, value, { label, from = 0, to = null, whole = false }) {
 }
 
 /** For each run, the share of all that was planned and is solved within so many steps. */
-function solvedWithin(runs) {
+function solvedWithin(runs, width = 360) {
   const longest = Math.max(1, ...runs.flatMap(({ rows }) => rows.map(row => row.steps)));
-  const [width, height, left, bottom] = [360, 150, 30, 30];
+  const [height, left, bottom] = [150, 30, 30];
   const x = steps => left + (steps / longest) * (width - left - 4), y = share => height - bottom - share * (height - bottom - 8);
   const curves = runs.map(({ name, rows, planned }, i) => {
     const at = rows.filter(row => row.outcome === "solved").map(row => row.steps).sort((a, b) => a - b);

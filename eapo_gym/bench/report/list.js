@@ -12,8 +12,8 @@ const COLUMNS = [
   { name: "Steps", of: row => row.steps, kind: "number" },
   { name: "States", of: row => row.states, kind: "number" },
   { name: "Expl.", title: "exploration degree", of: row => row.degree, text: row => row.degree?.toFixed(2) ?? "–", kind: "number" },
-  { name: "Invalid", of: row => row.invalid, kind: "number" },
-  { name: "Rollb.", title: "rollbacks", of: row => row.rollbacks, kind: "number" },
+  { name: "Invalid", of: row => row.invalid, kind: "number", onlyFor: (runs, rows) => rows.some(row => row.invalid) },
+  { name: "Rollb.", title: "rollbacks", of: row => row.rollbacks, kind: "number", onlyFor: (runs, rows) => rows.some(row => row.rollbacks) },
   { name: "Tokens", title: "tokens of the responses", of: row => row.tokens, text: row => row.tokens.toLocaleString("en"), kind: "number", onlyFor: (runs, rows) => rows.some(row => row.tokens) },
   { name: "Time", of: row => row.seconds, text: row => seconds(row.seconds), kind: "number" },
 ];

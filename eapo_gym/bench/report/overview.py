@@ -8,6 +8,7 @@ from typing import Any
 
 from eapo_gym.bench.metrics import metrics_of
 from eapo_gym.bench.records import Episode
+from eapo_gym.bench.report.view import as_text, finite
 from eapo_gym.bench.store import Run
 from eapo_gym.bench.table import row_of
 
@@ -23,19 +24,19 @@ def line_of(episode: Episode, run: int) -> dict[str, Any]:
     steps = episode.trajectory.transitions
     return {
         "run": run,
-        "task": row.task,
+        "task": as_text(row.task),
         "type": row.task_type or "",
         "repeat": row.repeat,
-        "goal": steps[0].goal if steps else "",
+        "goal": as_text(steps[0].goal) if steps else "",
         "outcome": row.outcome,
-        "error": row.error,
+        "error": as_text(row.error),
         "steps": row.steps,
         "states": row.distinct_states,
         "degree": row.exploration_degree,
         "invalid": row.invalid,
         "rollbacks": row.rollbacks,
         "tokens": row.response_tokens,
-        "seconds": row.seconds,
+        "seconds": finite(row.seconds),
     }
 
 

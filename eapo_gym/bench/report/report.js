@@ -115,8 +115,9 @@ class Report {
   }
 
   async picture(name) {
-    const at = this.index.pictures[name];
-    if (at === undefined) return { missing: `This picture is not in the report. ${this.index.picture_notice}` };
+    const { pictures } = this.index;
+    const at = Object.hasOwn(pictures, name) ? pictures[name] : null;
+    if (at === null) return { missing: `This picture is not in the report. ${this.index.picture_notice}` };
     await allRead;
     return `data:image/webp;base64,${document.getElementById(`picture-${at}`).textContent}`;
   }
@@ -252,28 +253,34 @@ function rewardParts(parts) {
     rows.flatMap(([name, value]) => [el("dt", {}, name.replaceAll("_", " ")), el("dd", {}, number(value))]));
 }
 
+const COMPARED = ["Success (95 %)", "Steps", "Solved in", "Exploration", "No loops"]; // even where they are the same
+
 function comparison(runs, rows) {
   const columns = [
-    ["Success (95 %)", ({ success }) => interval(success)], ["n", ({ success }) => success.n],
+    ["Success (95 %)", ({ success }) => interval(success)], ["Episodes", ({ success }) => success.n],
     ["Steps", ({ steps }) => spread(steps, 1)], ["Solved in", ({ steps_solved: steps }) => spread(steps, 1)],
     ["Exploration", metrics => spread(metrics.exploration_degree, 2)], ["No loops", metrics => spread(metrics.exploration_degree_no_self_loops, 2)],
     ["Invalid", metrics => percent(metrics.invalid_rate)], ["Format", metrics => percent(metrics.format_rate)],
     ["Rollbacks", metrics => percent(metrics.rollback_rate)],
     ["Tokens", metrics => compact(metrics.prompt_tokens + metrics.response_tokens)],
     ["Failed", ({ outcomes }) => outcomes.timeout + outcomes.agent + outcomes.infrastructure],
-  ];
+    ["Source", (metrics, { sources }) => sources.join(", ") || "–"],
+  ].map(([name, of]) => ({ name, values: runs.map(run => String(of(run.metrics, run))) }));
+  // What is the same for all is said once: the columns are there to compare.
+  const isShown = ({ name, values }) => COMPARED.includes(name) || new Set(values).size > 1;
+  const shown = columns.filter(isShown), same = columns.filter(column => !isShown(column));
   const arms = runs.map((run, i) => ({ name: run.name, planned: run.planned, rows: rows.filter(row => row.run === i) }));
   const head = name => el("th", { scope: "col", class: "number" }, name);
   return [
     el("div", { class: "compare" }, el("table", {},
-      el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "Run"), columns.map(([name]) => head(name)), head("Source"))),
+      el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "Run"), shown.map(({ name }) => head(name)))),
       el("tbody", {}, runs.map((run, i) => el("tr", {},
         el("th", { scope: "row" }, el("i", { class: `swatch arm-${i % 8}` }), run.name),
-        columns.map(([, of]) => el("td", { class: "number" }, of(run.metrics))),
-        el("td", { class: "number" }, run.sources.join(", "))))))),
-    el("div", { class: "cards" },
-      card("Success", "Wilson’s 95 % intervals", forest(runs.map(run => ({ name: run.name, ...run.metrics.success })))),
-      card("Solved within so many steps", arms.map(({ name }, i) => [el("i", { class: `swatch arm-${i % 8}` }), ` ${name}  `]), solvedWithin(arms))),
+        shown.map(({ values }) => el("td", { class: "number" }, values[i]))))))),
+    same.length ? el("p", { class: "same" }, "The same for all: ", same.map(({ name, values }) => el("span", {}, name.toLowerCase(), " ", el("b", {}, values[0])))) : "",
+    el("div", { class: "cards compared" },
+      card("Success", "Wilson’s 95 % intervals", forest(runs.map((run, i) => ({ name: run.name, arm: i % 8, ...run.metrics.success })))),
+      card("Solved within so many steps", "Percent of all that was planned", solvedWithin(arms, 600))),
   ];
 }
 

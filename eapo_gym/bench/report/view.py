@@ -4,7 +4,7 @@
       agent, task, task_type, source, split, goal: str      seed, repeat: int | null
       outcome: "solved" | "ended" | "steps" | "timeout" | "agent" | "infrastructure" | "playing"
       error: str            what happened, where the outcome says that something did
-      seconds: float        facts: {name: text}, more to be said of the episode
+      seconds: float | null facts: {name: text}, more to be said of the episode
       degree, degree_no_loops: float                        the exploration degree, with and without self-loops
       moments: [moment]     what was seen before each step, and at the end: one more than there are steps
 
@@ -20,8 +20,10 @@
       response, think, explore, memory: str                 action: str | null
       format_ok, invalid, terminated, truncated: bool       problems: [str]     notice: str
       rollback: {held: bool, action: str | null, reason: str | null} | null
-      reward: float         parts: {name: float}            finish: str
-      calls, prompt_tokens, response_tokens: int            agent_seconds, env_seconds: float
+      reward: float | null  parts: {name: float | null}     finish: str
+      calls, prompt_tokens, response_tokens: int | null     agent_seconds, env_seconds: float | null
+
+Numbers that are none, or not finite, are null: results of others and damaged ones may hold anything.
 
 `viewer.js` shows such an object, and takes it again when it has grown. Every text is shown as text, whatever is in it.
 """
@@ -53,17 +55,17 @@ def view_of(episode: Episode, now: Observation | None = None, fingerprint: str =
     for moment in moments:
         moment["depth"] = visits.visit(moment["print"])
     return {
-        "agent": episode.agent,
-        "task": episode.trajectory.task,
+        "agent": as_text(episode.agent),
+        "task": as_text(episode.trajectory.task),
         "task_type": str(info.get("task_type") or ""),
-        "source": episode.trajectory.source,
+        "source": as_text(episode.trajectory.source),
         "split": str(info.get("split") or ""),
-        "seed": info.get("seed"),
+        "seed": _whole(info.get("seed")),
         "repeat": episode.repeat,
         "goal": _goal(episode, now),
         "outcome": episode.outcome if now is None else "playing",
-        "error": episode.error,
-        "seconds": episode.seconds,
+        "error": as_text(episode.error),
+        "seconds": finite(episode.seconds),
         "degree": visits.exploration_degree(),
         "degree_no_loops": visits.exploration_degree(self_loops=False),
         "facts": {name: _fact(value) for name, value in info.items() if name not in _OF_ITS_OWN and _is_fact(value)},
@@ -74,7 +76,8 @@ def view_of(episode: Episode, now: Observation | None = None, fingerprint: str =
 def pictures_of(episode: Episode) -> list[str]:
     """The names of the pictures of an episode, in the order in which a reader meets them."""
     seen = [name for note in episode.notes for name in (note.marked, note.screenshot)]
-    return list(dict.fromkeys(name for name in (*seen, episode.last_marked, episode.last_screenshot) if name))
+    names = map(_name, (*seen, episode.last_marked, episode.last_screenshot))
+    return list(dict.fromkeys(name for name in names if name))
 
 
 def _moments(episode: Episode) -> list[dict[str, Any]]:
@@ -82,14 +85,14 @@ def _moments(episode: Episode) -> list[dict[str, Any]]:
     notes = [*episode.notes, *[StepNote()] * (len(steps) - len(episode.notes))]
     moments = [
         {
-            "print": step.fingerprint,
-            "state": step.state,
-            "explore": step.explore_in,
-            "memory": step.memory_in,
-            "elements": note.elements,
-            "screenshot": note.screenshot,
-            "marked": note.marked,
-            "offered": None if note.offered is None else list(note.offered),
+            "print": as_text(step.fingerprint),
+            "state": as_text(step.state),
+            "explore": as_text(step.explore_in),
+            "memory": as_text(step.memory_in),
+            "elements": _name(note.elements),
+            "screenshot": _name(note.screenshot),
+            "marked": _name(note.marked),
+            "offered": None if note.offered is None else list(map(as_text, note.offered)),
             "did": _step(step, note),
         }
         for step, note in zip(steps, notes, strict=False)
@@ -97,13 +100,13 @@ def _moments(episode: Episode) -> list[dict[str, Any]]:
     if steps:
         moments.append(
             {
-                "print": steps[-1].next_fingerprint,
-                "state": steps[-1].next_state,
-                "explore": steps[-1].explore,
-                "memory": steps[-1].memory,
-                "elements": episode.last_elements,
-                "screenshot": episode.last_screenshot,
-                "marked": episode.last_marked,
+                "print": as_text(steps[-1].next_fingerprint),
+                "state": as_text(steps[-1].next_state),
+                "explore": as_text(steps[-1].explore),
+                "memory": as_text(steps[-1].memory),
+                "elements": _name(episode.last_elements),
+                "screenshot": _name(episode.last_screenshot),
+                "marked": _name(episode.last_marked),
                 "offered": None,
                 "did": None,
             }
@@ -118,8 +121,8 @@ def _present(episode: Episode, now: Observation, fingerprint: str) -> dict[str, 
         "explore": now.explore,
         "memory": now.memory,
         "elements": now.elements,
-        "screenshot": episode.last_screenshot,
-        "marked": episode.last_marked,
+        "screenshot": _name(episode.last_screenshot),
+        "marked": _name(episode.last_marked),
         "offered": None if now.valid_actions is None else list(now.valid_actions),
         "did": None,
     }
@@ -127,26 +130,26 @@ def _present(episode: Episode, now: Observation, fingerprint: str) -> dict[str, 
 
 def _step(step: Transition, note: StepNote) -> dict[str, Any]:
     return {
-        "response": note.response,
-        "think": note.think,
-        "explore": step.explore,
-        "memory": step.memory,
-        "action": step.action,
+        "response": as_text(note.response),
+        "think": as_text(note.think),
+        "explore": as_text(step.explore),
+        "memory": as_text(step.memory),
+        "action": _name(step.action),
         "format_ok": step.format_ok,
-        "problems": list(note.problems),
+        "problems": list(map(as_text, note.problems)),
         "invalid": note.invalid,
-        "notice": note.notice,
+        "notice": as_text(note.notice),
         "rollback": _rollback(step, note),
-        "reward": _finite(step.reward),
-        "parts": {name: _finite(value) for name, value in note.reward_parts.items()},
+        "reward": finite(step.reward),
+        "parts": {name: finite(value) for name, value in note.reward_parts.items()},
         "terminated": step.terminated,
         "truncated": step.truncated,
-        "agent_seconds": note.agent_seconds,
-        "env_seconds": note.env_seconds,
-        "calls": note.calls,
-        "prompt_tokens": note.prompt_tokens,
-        "response_tokens": note.response_tokens,
-        "finish": note.finish,
+        "agent_seconds": finite(note.agent_seconds),
+        "env_seconds": finite(note.env_seconds),
+        "calls": _whole(note.calls),
+        "prompt_tokens": _whole(note.prompt_tokens),
+        "response_tokens": _whole(note.response_tokens),
+        "finish": as_text(note.finish),
     }
 
 
@@ -156,8 +159,8 @@ def _rollback(step: Transition, note: StepNote) -> dict[str, Any] | None:
     action, reason = note.rollback.get("action"), note.rollback.get("reason")
     return {
         "held": bool(note.rollback.get("held")),
-        "action": None if action is None else str(action),
-        "reason": None if reason is None else str(reason),
+        "action": _name(action),
+        "reason": _name(reason),
     }
 
 
@@ -165,7 +168,7 @@ def _goal(episode: Episode, now: Observation | None) -> str:
     if now is not None:
         return now.goal
     steps = episode.trajectory.transitions
-    return steps[0].goal if steps else ""
+    return as_text(steps[0].goal) if steps else ""
 
 
 def _is_fact(value: object) -> bool:
@@ -177,6 +180,24 @@ def _fact(value: object) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def _finite(value: float) -> float | None:
+def as_text(value: object) -> str:
+    """Results of others, and damaged ones, may hold anything: it is shown as it is written."""
+    return value if isinstance(value, str) else "" if value is None else str(value)
+
+
+def _name(value: object) -> str | None:
+    """A text that may be missing."""
+    return None if value is None else as_text(value)
+
+
+def _whole(value: object) -> int | None:
+    return int(value) if isinstance(value, int) else None
+
+
+def finite(value: object) -> float | None:
     """JSON has neither NaN nor infinities."""
-    return float(value) if math.isfinite(value) else None
+    try:
+        number = float(value) if isinstance(value, (int, float)) else math.nan
+    except OverflowError:  # a whole number of hundreds of digits
+        return None
+    return number if math.isfinite(number) else None

@@ -122,7 +122,8 @@ class EpisodeViewer {
       cell.classList.toggle("here", t === this.moment);
       cell.tabIndex = t === this.moment ? 0 : -1;
     });
-    this.where.textContent = this.view.moments[this.moment].did === null ? `end of ${plural(count, "step")}` : `step ${this.moment + 1} of ${count}`;
+    const last = `${this.view.outcome === "playing" ? "after" : "end of"} ${plural(count, "step")}`;
+    this.where.textContent = this.view.moments[this.moment].did === null ? last : `step ${this.moment + 1} of ${count}`;
     this.graph.mark(this.moment);
   }
 
@@ -273,7 +274,7 @@ function headOf(view) {
   const facts = [
     view.source && `source ${view.source}`, view.split && `split ${view.split}`, view.seed !== null && view.seed !== undefined && `seed ${view.seed}`,
     ...Object.entries(view.facts).map(([name, value]) => `${name.replaceAll("_", " ")} ${value}`),
-  ];
+  ].filter(Boolean);
   const steps = Math.max(0, view.moments.length - 1);
   const distinct = new Set(view.moments.map(moment => moment.print)).size;
   const rolled = view.moments.filter(moment => moment.did?.rollback), invalid = view.moments.filter(moment => moment.did?.invalid);
@@ -281,7 +282,8 @@ function headOf(view) {
   return [
     el("div", { class: "title" },
       el("h1", { class: view.goal ? "goal" : "" }, view.goal || view.task || "An episode"),
-      el("p", { class: "facts" }, el("code", {}, view.task), facts.filter(Boolean).map(fact => el("span", {}, fact)))),
+      el("p", { class: "facts", title: [view.task, ...facts].join(" · ") },
+        el("code", {}, view.task), facts.map(fact => el("span", {}, fact)))),
     el("dl", { class: "tiles" },
       tile("Outcome", OUTCOMES[view.outcome] ?? view.outcome, plural(steps, "step"), `outcome ${view.outcome}`),
       tile("States", distinct, "distinct"),
@@ -306,6 +308,7 @@ function brief(action) {
 }
 
 function seconds(value) {
+  if (value === null) return "–"; // not finite
   if (value >= 100) return `${Math.floor(value / 60)} min ${Math.round(value % 60)} s`;
   if (value === 0) return "0 s";
   return value >= 1 ? `${value.toFixed(1)} s` : value >= 0.001 ? `${Math.round(value * 1000)} ms` : `${Math.round(value * 1e6)} µs`;

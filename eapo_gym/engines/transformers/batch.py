@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import math
 import threading
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -86,7 +87,7 @@ class Batcher:
 
     def submit(self, requests: Iterable[Request]) -> None:
         with self._wake:
-            self._refuse_if_closed()
+            self.refuse_if_closed()
             self._incoming.extend(requests)
             self._wake.notify()
 
@@ -94,7 +95,7 @@ class Batcher:
         """Run a function in the thread between two steps."""
         future: Future[_Result] = Future()
         with self._wake:
-            self._refuse_if_closed()
+            self.refuse_if_closed()
             self._calls.append((function, future))
             self._wake.notify()
         return future
@@ -136,7 +137,8 @@ class Batcher:
         if threading.current_thread() is not self._thread:
             self._thread.join()
 
-    def _refuse_if_closed(self) -> None:
+    def refuse_if_closed(self) -> None:
+        """Raise if the engine was closed, or has ended by itself."""
         if self._closing.is_set():
             raise EngineUnavailable(self._reason)
 
@@ -146,9 +148,8 @@ class Batcher:
         try:
             with self._no_grad():
                 while self._next_round():
-                    self._admit()
-                    self._feed_prompts()
-                    self._sample()
+                    for step in (self._admit, self._feed_prompts, self._sample):
+                        self._try(step)
         except BaseException as error:
             self._reason = f"The engine stopped at an error of its own: {type(error).__name__}: {error}"
             _log.exception("The engine stopped.")
@@ -215,15 +216,21 @@ class Batcher:
         if could_join < len(self._rows) // 8 and self._patience < _PATIENCE:
             return
         self._patience = 0
+        self._shrink(could_join)
         passed: list[Request] = []
-        while self._waiting and len(self._rows) < self._most_rows and len(passed) <= 2 * self._most_rows:
-            request = self._waiting.popleft()
-            if not self._has_room(request):
+        try:
+            while self._waiting and len(self._rows) < self._most_rows and len(passed) <= 2 * self._most_rows:
+                request = self._waiting.popleft()
                 passed.append(request)
-                break
-            if not self._join(request):
-                passed.append(request)
-        self._waiting.extendleft(reversed(passed))
+                if not self._could_ever_fit(request):
+                    passed.pop()
+                    continue
+                if not self._has_room(request):
+                    break
+                if self._join(request):
+                    passed.pop()
+        finally:
+            self._waiting.extendleft(reversed(passed))
 
     def _join(self, request: Request) -> bool:
         """Find a slot for a request and copy what others have in common with it; False if it is better to wait."""
@@ -247,7 +254,9 @@ class Batcher:
         request.slot, request.owner, request.filled = slot, owner, shared
         sampling = request.sampling
         if sampling is not None and sampling.override is not None and request.trace is None:
-            request.trace = self.heads.begin(sampling.override)
+            # The version too: an adapter that was loaded again samples otherwise.
+            weights = (request.adapter, self._adapters.version(request.adapter))
+            request.trace = self.heads.begin(sampling.override, weights)
         self._rows.append(request)
         self._counts["prompt_tokens"] += request.prompt_length if not request.response else 0
         self._counts["reused_tokens"] += shared
@@ -264,6 +273,30 @@ class Batcher:
         capacity = max(self._cache.capacity, self._cache.rounded(len(request.tokens) + 1))
         return not self._rows or (len(self._rows) + 1) * capacity <= self._max_tokens
 
+    def _could_ever_fit(self, request: Request) -> bool:
+        """Whether a request may join when it is alone; if not, it fails."""
+        if len(request.tokens) + 1 <= self._max_tokens:
+            return True
+        _settle(request.future, error=self._too_large(request))
+        return False
+
+    def _too_large(self, request: Request) -> EngineError:
+        return EngineError(
+            f"A request of {len(request.tokens)} tokens does not fit in the cache, which has memory for "
+            f"{self._max_tokens}: lower the engine's context or Sampling's max_tokens, or raise max_tokens_in_cache."
+        )
+
+    def _shrink(self, joining: int) -> None:
+        """Take back the length of the cache if it keeps requests out and half of it would do: one long prompt made it
+        so. What ended requests left behind is cut; as long as all have room it is of more use than a small cache."""
+        cache = self._cache
+        if (len(self._rows) + joining) * cache.capacity <= self._max_tokens:
+            return
+        longest = max(len(request.tokens) for request in (*self._rows, *self._waiting))
+        needed = cache.rounded(longest + 1)
+        if needed <= cache.capacity // 2:
+            cache.reserve(cache.slots, needed)
+
     def _make_room(self, rows: int, length: int) -> None:
         """Let the cache have room for so many rows of this length; rows that joined last give way if they must."""
         cache = self._cache
@@ -278,7 +311,8 @@ class Batcher:
         useless = [slot for slot in range(slots) if slot not in in_use and cache.owners[slot] == NOBODY]
         if rows > slots or (rows > len(self._rows) and not useless):
             # A quarter more than can be in use at a time, for what ended requests leave behind.
-            slots = min(max(rows, 2 * slots, 8), self._max_batch + -(-self._max_batch // 4))
+            spare = -(-self._max_batch // 4) if self._most_rows == self._max_batch else 0
+            slots = min(max(rows, 2 * slots, 8), max(rows, self._most_rows + spare))
         slots = max(1, min(slots, affordable))
         if slots < len(self._rows):
             self._give_way(self._rows[slots:])
@@ -291,6 +325,8 @@ class Batcher:
         for row in rows:
             self._rows.remove(row)
             row.slot, row.filled = -1, 0
+            if row.sampling is None:
+                row.logprobs.clear()  # its target is fed again as well
         self._waiting.extendleft(reversed(rows))
         self._counts["gave_way"] += len(rows)
 
@@ -334,6 +370,10 @@ class Batcher:
         if not rows:
             return
         needed = max(len(row.tokens) for row in rows)
+        if needed > self._max_tokens:
+            for row in [row for row in rows if len(row.tokens) > self._max_tokens]:
+                self._fail([row], self._too_large(row))
+            return
         if needed > self._cache.capacity:
             self._make_room(len(self._rows), needed)
             rows = [row for row in rows if row.slot >= 0]
@@ -362,20 +402,41 @@ class Batcher:
         self._retreat(rows, counts, problem)
 
     def _retreat(self, rows: list[Request], counts: list[int], problem: str) -> None:
-        """There was not enough memory: go on with half of it, as long as there are halves."""
+        """There was not enough memory for a pass: go on with half of it, as long as there are halves."""
+        self._note_out_of_memory()
+        if max(counts) > 1 and self._piece > _LEAST_PIECE:
+            self._piece = max(_LEAST_PIECE, self._piece // 2)
+        elif len(self._rows) == 1 and self._cache.slots == 1:
+            self._fail(rows, _no_memory(problem))
+            return
+        keep = self._most_rows = max(1, len(self._rows) // 2)
+        self._give_way(self._rows[keep:])
+        self._move_to_front(self._rows, keep)
+        self._cache.reserve(keep, self._cache.capacity)
+
+    def _try(self, step: Callable[[], None]) -> None:
+        """Make a step; if there is not enough memory for its changes to the cache, begin again with less."""
+        try:
+            step()
+            return
+        except Exception as error:
+            if not _out_of_memory(error):
+                raise
+            problem = f"{type(error).__name__}: {error}"
+        # A change may have been made to some layers and not to others, so that nothing in the cache is of use. All
+        # that the rows need to be fed again is in themselves.
+        alone = len(self._rows) <= 1 and self._cache.capacity == 0
+        self._most_rows = max(1, len(self._rows) // 2)
+        self._give_way(list(self._rows))
+        self._cache.drop()
+        self._note_out_of_memory()
+        if alone and self._waiting:
+            _settle(self._waiting.popleft().future, error=_no_memory(problem))
+
+    def _note_out_of_memory(self) -> None:
         if torch.cuda.is_available():
             torch.cuda.empty_cache()
         self._counts["out_of_memory"] += 1
-        if max(counts) > 1 and self._piece > _LEAST_PIECE:
-            self._piece = max(_LEAST_PIECE, self._piece // 2)
-        elif len(self._rows) == 1:
-            self._fail(rows, EngineError(f"There is not enough memory for a single request ({problem})."))
-            return
-        if len(self._rows) > 1:
-            keep = self._most_rows = len(self._rows) // 2
-            self._give_way(self._rows[keep:])
-            self._move_to_front(self._rows, keep)
-            self._cache.reserve(keep, self._cache.capacity)
 
     def _read(self, rows: list[Request], counts: list[int], logits: Any) -> None:
         """Take the next tokens and the scores of targets from the logits of a pass."""
@@ -388,9 +449,13 @@ class Batcher:
             if len(row.logprobs) == row.limit:
                 finished.append(row)
         broken: list[Request] = []
+        undrawn: list[Request] = []
         for row, token, own, sampled in drawn:
             if not own > -torch.inf:
                 broken.append(row)
+                continue
+            if not math.isfinite(sampled):
+                undrawn.append(row)
                 continue
             row.append(token, own, sampled)
             finish = self._finish(row)
@@ -398,14 +463,31 @@ class Batcher:
                 row.finish = finish
                 finished.append(row)
         self._counts["response_tokens"] += len(drawn)
-        for row in finished:
-            if row.trace is not None:
-                self.heads.learn(row.trace, row.response)
+        for row in list(finished):
+            error = self._learn(row)
+            if error is not None:
+                finished.remove(row)
+                self._fail([row], error)
         self._leave(finished)
         for row in finished:
             _settle(row.future, row)
         if broken:
             self._fail(broken, EngineError("The model's logits are not numbers: its weights are broken."))
+        if undrawn:
+            problem = "No token could be drawn from logits reweighted so much: lower Override's strength."
+            self._fail(undrawn, EngineError(problem))
+
+    def _learn(self, row: Request) -> EngineError | None:
+        """Tune the head of a response that has ended; what goes wrong is an error of this response alone."""
+        if row.trace is None:
+            return None
+        try:
+            self.heads.learn(row.trace, row.response)
+        except Exception as error:
+            failure = EngineError(f"OverRIDE could not learn from a response: {type(error).__name__}: {error}")
+            failure.__cause__ = error
+            return failure
+        return None
 
     def _finish(self, row: Request) -> Finish | None:
         if row.tokens[-1] in self._ends or self._stops_at(row):
@@ -463,6 +545,13 @@ def _common_prefix(one: Sequence[int], other: Sequence[int], limit: int) -> int:
         else:
             high = middle
     return low
+
+
+def _no_memory(problem: str) -> EngineError:
+    return EngineError(
+        f"There is not enough memory for a single request ({problem}): lower the engine's context or Sampling's "
+        "max_tokens."
+    )
 
 
 def _out_of_memory(error: Exception) -> bool:

@@ -82,7 +82,10 @@ class SlotCache(Cache):
     # Room.
 
     def reserve(self, slots: int, capacity: int) -> None:
-        """Make it that large; whoever makes it smaller has moved what is needed to the front."""
+        """Make it that large; whoever makes it smaller has moved what is needed to the front.
+
+        If there is not enough memory for it, some layers have changed and others have not: then `drop` it.
+        """
         if (slots, capacity) == (self.slots, self.capacity):
             return
         for layers in (self._keys, self._values):
@@ -92,7 +95,7 @@ class SlotCache(Cache):
         kept, width = min(slots, self.slots), min(capacity, self.capacity)
         identity[:kept, :width] = self._identity[:kept, :width]
         self._identity = identity
-        self.lengths = _resized_array(self.lengths, slots, 0)
+        self.lengths = np.minimum(_resized_array(self.lengths, slots, 0), capacity)
         self.owners = _resized_array(self.owners, slots, NOBODY)
         self._used = _resized_array(self._used, slots, 0)
         self.slots, self.capacity = slots, capacity

@@ -6,6 +6,8 @@ import asyncio
 import os
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -46,7 +48,18 @@ _UNKNOWN_MEMORY = 8 << 30
 """What is taken to be free where the system does not say."""
 
 _STOP_CONTEXT = 16
-"""A text that stops a response may be spread over this many tokens more than it has letters."""
+"""A text that stops a response may be spread over this many tokens more than it has bytes."""
+
+
+@dataclass(slots=True, eq=False)
+class _Hold:
+    """A pause; of no engine once it has ended."""
+
+    engine: TransformersEngine | None
+
+
+_holds: ContextVar[tuple[_Hold, ...]] = ContextVar("holds", default=())
+"""The pauses that this task is within."""
 
 
 class TransformersEngine(Engine):
@@ -57,7 +70,8 @@ class TransformersEngine(Engine):
 
     * `device`: "cuda" if there is a GPU, else "cpu". `dtype`: "bfloat16" on a GPU, "float32" on a CPU.
     * `max_batch`: responses that are sampled at a time (64 on a CPU, 256 on a GPU).
-    * `max_tokens_in_cache`: slots × length of the longest (by default what fits in the free memory).
+    * `max_tokens_in_cache`: slots × length of the longest (by default what fits in the free memory). It bounds how many
+      responses are sampled at a time; one that alone takes more fails.
     * `context`: less than the model's own, to bound prompt and response together.
     * `thinking`: as in `Chat`.
     """
@@ -93,7 +107,8 @@ class TransformersEngine(Engine):
         on_gpu = self._runner.device.type == "cuda"
         limit = max_tokens_in_cache or self._what_fits()
         self._own_context = _context(self._model)
-        self.context = min(self._own_context, context or self._own_context, limit)
+        # Not what fits in memory: results must not depend on what else runs on the machine.
+        self.context = min(self._own_context, context or self._own_context)
         self._vocabulary = int(self._model.get_input_embeddings().weight.shape[0])
         self.capabilities = Capabilities(images=has_images, weights=True, adapters=True, override=True)
         self._pieces: dict[int, str] = {}
@@ -119,6 +134,9 @@ class TransformersEngine(Engine):
 
     def decode(self, ids: Sequence[int]) -> str:
         return self._chat.decode(ids)
+
+    def image_tokens(self, image: np.ndarray) -> int | None:
+        return None if self._vision is None else self._image_reader().tokens(image)
 
     # Requests
 
@@ -187,14 +205,20 @@ class TransformersEngine(Engine):
             return prompt.ids, None
         if self._vision is None:
             raise EngineError(f"{self.model} sees no images: expected a prompt of text alone.")
+        # Pixels take their time, and others wait for this event loop.
+        seen = await asyncio.to_thread(self._image_reader().read, prompt)
+        return seen.ids, self._vision.pictures(seen, prompt.images)
+
+    def _image_reader(self) -> ImageReader:
+        """Opened when the first image comes."""
         if self._reader is None:
             self._reader = ImageReader(self.model, self._chat)
-        # Pixels take their time, and others wait for this event loop.
-        seen = await asyncio.to_thread(self._reader.read, prompt)
-        return seen.ids, self._vision.pictures(seen, prompt.images)
+        return self._reader
 
     async def _answer(self, requests: Sequence[Request]) -> list[Request]:
         """Submit requests and wait for all; if one fails or nobody waits any more, the others end too."""
+        if self._is_held():
+            raise EngineError("The engine is paused by who asks: leave `async with engine.paused()` first.")
         self._batcher.submit(requests)
         try:
             return list(await asyncio.gather(*(asyncio.wrap_future(request.future) for request in requests)))
@@ -235,7 +259,7 @@ class TransformersEngine(Engine):
         # A token may hold a part of a letter only, which decodes to the replacement character.
         if not any(text[-1:] in piece for text in stop) and "\ufffd" not in piece:
             return False
-        longest = max(map(len, stop))
+        longest = max(len(text.encode()) for text in stop)  # a letter may take a token for each of its bytes
         tail = self._chat.decode(
             request.tokens[max(request.prompt_length, len(request.tokens) - longest - _STOP_CONTEXT) :]
         )
@@ -268,21 +292,36 @@ class TransformersEngine(Engine):
     async def paused(self) -> AsyncIterator[None]:
         """Within this context no step is made, and a trainer may change the model that it shares with the engine.
 
-        Responses under way go on afterwards. Whoever changed weights calls `forget_prefixes` before it ends.
+        Responses under way go on afterwards. Whoever changed weights calls `forget_prefixes` before it ends. Within it
+        `update_weights` and `load_adapter` work as ever; requests would wait for its end, and are refused.
         """
+        if self._is_held():
+            raise EngineError("The engine is paused by who asks for a pause: one at a time.")
         reached, go_on = self._batcher.hold()
+        hold = _Hold(self)
         try:
             await asyncio.wrap_future(reached)
+            _holds.set((*_holds.get(), hold))
             yield
         finally:
+            hold.engine = None
+            # Not reset by its token: a generator may be ended in another context than it was begun in.
+            _holds.set(tuple(one for one in _holds.get() if one is not hold))
             self._model.eval()
             go_on()
+
+    def _is_held(self) -> bool:
+        """True within the context of `paused`, and in tasks that are begun there, until it ends."""
+        return any(hold.engine is self for hold in _holds.get())
 
     def forget_prefixes(self) -> None:
         """What the cache holds was made by other weights: no later request may use it."""
         self._batcher.forget()
 
     async def _call(self, function: Any) -> Any:
+        if self._is_held():
+            self._batcher.refuse_if_closed()
+            return await asyncio.to_thread(function)  # the engine's own thread stands still
         return await asyncio.wrap_future(self._batcher.call(function))
 
     # Facts
@@ -299,8 +338,6 @@ class TransformersEngine(Engine):
             "device": self._runner.device.type,
             "context": self.context,
             "max_batch": self._max_batch,
-            "torch": torch.__version__,
-            "transformers": transformers.__version__,
         }
 
     async def close(self) -> None:

@@ -30,6 +30,7 @@ from eapo_gym.engines.base import (
     Unsupported,
 )
 from eapo_gym.engines.chat import Chat
+from eapo_gym.engines.images import ImageReader
 from eapo_gym.engines.vllm.loop import LoopThread
 from eapo_gym.errors import MissingExtra
 
@@ -74,7 +75,6 @@ class VllmEngine(Engine):
     ) -> None:
         _prepare_environment(override)
         try:
-            import vllm
             from vllm.engine.arg_utils import AsyncEngineArgs
             from vllm.platforms import current_platform
         except ImportError as error:
@@ -100,7 +100,8 @@ class VllmEngine(Engine):
             disable_log_stats=engine_args.pop("disable_log_stats", True),
             **engine_args,
         )
-        self._version = vllm.__version__
+        self._reader: ImageReader | None = None
+        self._counts_images = self._chat.image_id is not None
         self._adapters: dict[str, Any] = {}
         self._numbers = itertools.count(1)
         self._closed = False
@@ -132,6 +133,16 @@ class VllmEngine(Engine):
     def decode(self, ids: Sequence[int]) -> str:
         return self._chat.decode(ids)
 
+    def image_tokens(self, image: np.ndarray) -> int | None:
+        if not self._counts_images:
+            return None
+        try:
+            self._reader = self._reader or ImageReader(self.model, self._chat)
+        except Unsupported:  # vLLM knows more kinds of models
+            self._counts_images = False
+            return None
+        return self._reader.tokens(image)
+
     # Requests
 
     async def generate(self, prompts: Sequence[Prompt], sampling: Sampling) -> list[Completion]:
@@ -145,7 +156,7 @@ class VllmEngine(Engine):
         if sampling.override is not None:
             from eapo_gym.engines.vllm.logits import extra_args as carried
 
-            extra_args = carried(sampling.override)
+            extra_args = carried(sampling.override, adapter.lora_int_id if adapter is not None else 0)
         jobs = []
         for prompt, seed in zip(prompts, _seeds(sampling.seed, len(prompts)), strict=True):
             fed = self._fed(prompt, prompt.ids, room=1)
@@ -369,7 +380,6 @@ class VllmEngine(Engine):
             "architecture": self._architecture,
             "dtype": self._dtype,
             "context": self.context,
-            "vllm": self._version,
         }
 
     async def close(self) -> None:

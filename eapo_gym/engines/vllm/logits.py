@@ -17,9 +17,9 @@ from eapo_gym.engines.override import OverrideHeads, Trace
 _NAME = "eapo_override"
 
 
-def extra_args(override: Override | None) -> dict[str, Any] | None:
-    """What a request carries to its processor."""
-    return None if override is None else {_NAME: asdict(override)}
+def extra_args(override: Override | None, adapter: int = 0) -> dict[str, Any] | None:
+    """What a request carries to its processor; `adapter` is the number of its adapter, 0 the model itself."""
+    return None if override is None else {_NAME: {"override": asdict(override), "adapter": adapter}}
 
 
 class OverrideProcessor(LogitsProcessor):
@@ -46,7 +46,7 @@ class OverrideProcessor(LogitsProcessor):
             self._end(row)
             asked = (params.extra_args or {}).get(_NAME)
             if asked is not None:
-                self._requests[row] = self._heads.begin(Override(**asked)), sampled
+                self._requests[row] = self._heads.begin(Override(**asked["override"]), asked["adapter"]), sampled
         for source, target, direction in batch_update.moved:
             moved, met = self._requests.pop(source, None), self._requests.pop(target, None)
             if moved is not None:

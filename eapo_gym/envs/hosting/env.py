@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import copy
 import os
+import signal
 import sys
 import warnings
 from collections import Counter
@@ -113,6 +114,8 @@ class HostedEnv(AgentEnv):
         """The present process: its pid, and the versions it runs on (None for what it has not imported)."""
 
         self._client: Client | None = None
+        self._transport: Transport | None = None
+        self._aborted = False
         self._closed = False
         self._failure: Fault | None = None  # what ended the episode, until another one begins
         self._played = 0  # episodes begun in the present process
@@ -154,7 +157,7 @@ class HostedEnv(AgentEnv):
                 obs, info, self._generator = self._ask("reset", seed=seed, options=options)
                 break
             except Fault as fault:
-                if attempt == self.retries:
+                if attempt == self.retries or self._aborted:
                     raise HostingError(
                         f"reset of {self.target} failed in {attempt + 1} processes, the last time so: {fault}"
                     ) from fault
@@ -243,6 +246,16 @@ class HostedEnv(AgentEnv):
             self._loan = None
             self._retire()
 
+    def abort(self) -> None:
+        """End the process at once, whatever it is doing; for another thread than the one that waits for it, whose call
+        fails. No other process is started: all that is left to do is to close."""
+        self._aborted = True
+        transport = self._transport
+        pid = getattr(transport, "pid", None)
+        if pid is not None:
+            with suppress(ProcessLookupError):
+                os.killpg(pid, signal.SIGKILL)
+
     @property
     def output(self) -> str:
         """The last of what the present process printed."""
@@ -279,10 +292,14 @@ class HostedEnv(AgentEnv):
     def _start(self) -> dict[str, Any]:
         # The same interpreter finds what this process finds, however that came to be on its path.
         path = self.path if self.python else [*self.path, *map(os.path.abspath, sys.path)]
+        self._refuse_if_aborted()
         client = Client(self._connect())
+        self._transport = client.transport
         try:
+            self._refuse_if_aborted()  # again, now that it is there to be ended
             built = client.build(self.start_timeout, self.target, self.kwargs, path)
         except BaseException as error:
+            self._transport = None  # before its process is gone, so that nobody ends another one with its number
             client.transport.end(0.0)
             if isinstance(error, Fault):
                 self.restarts[error.cause] += 1
@@ -336,6 +353,7 @@ class HostedEnv(AgentEnv):
         assert self._client is not None
         self.restarts[fault.cause] += 1
         self._failure = fault
+        self._transport = None
         self._client.transport.end(0.0)
         self._client, self._drawer = None, Drawer()
 
@@ -366,8 +384,10 @@ class HostedEnv(AgentEnv):
             try:
                 client.ask("close", self.timeouts.get("close", _CLOSING))
             except Fault:
+                self._transport = None
                 client.transport.end(0.0)
             finally:
+                self._transport = None
                 client.transport.end(_LEAVING)
 
     # The episode: going on, ended by a fault, asked about.
@@ -429,6 +449,10 @@ class HostedEnv(AgentEnv):
     def _refuse_if_closed(self, call: str) -> None:
         if self._closed:
             raise HostingError(f"{call}: this environment is closed; make a new one.")
+
+    def _refuse_if_aborted(self) -> None:
+        if self._aborted:
+            raise HostingError(f"{self.target} was aborted; make a new one.")
 
     def _refuse_without_episode(self, call: str) -> None:
         self._refuse_if_closed(call)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 
 import numpy as np
@@ -114,6 +115,26 @@ def test_the_context_leaves_room_for_response_and_pictures():
     assert 3400 < len(text_only.ids) <= 3500
     pictures = PromptBuilder(engine, EAPO, room=500)(replace(SEEN, state=state, screenshot=SCREEN, marked=SCREEN))
     assert 2900 < len(pictures.ids) <= 3500 - 2 * 10 * 20
+
+
+@pytest.mark.parametrize("architecture", ["qwen3-vl", "gemma3"])
+@pytest.mark.parametrize("size", [(28, 28), (1080, 1920)])
+def test_pictures_take_as_much_room_as_the_model_needs_for_them(architecture: str, size: tuple[int, int]):
+    pytest.importorskip("torch")
+    pytest.importorskip("transformers")
+    from eapo_gym.engines.images import ImageReader
+    from eapo_gym.engines.transformers import TransformersEngine
+    from tests.engines.tiny_models import tiny_model
+
+    picture = np.zeros((*size, 3), np.uint8)
+    engine = TransformersEngine(tiny_model(architecture), device="cpu", context=1500)
+    try:
+        seen = Observation("goal", "word " * 3000, "", "", screenshot=picture, marked=picture)
+        prompt = PromptBuilder(engine, COMPACT, room=100)(seen)
+        fed = ImageReader(tiny_model(architecture), engine._chat).read(prompt)
+    finally:
+        asyncio.run(engine.close())
+    assert 1300 < len(fed.ids) <= 1400
 
 
 def test_pictures_that_leave_no_room_are_refused():
