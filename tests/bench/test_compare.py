@@ -25,7 +25,7 @@ ENVIRONMENT = {
 
 
 def run(results: dict[str, str], name: str = "x", **environment: Any) -> Run:
-    """Task → what came of its repeats: s solved in 2 steps, l in 4, u unsolved in 4, i infrastructure, blank: missing."""
+    """Task → what its repeats came to: s solved in 2 steps, l in 4, u not, i infrastructure, a blank is missing."""
     kinds = {"s": ("solved", "abc"), "l": ("solved", "ababc"), "u": ("steps", "aabab"), "i": ("infrastructure", "a")}
     episodes: list[Episode] = []
     for task, outcomes in results.items():

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from statistics import fmean
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from eapo_gym.envs.alfworld.data import open_library
@@ -243,6 +243,8 @@ texts = st.lists(words, max_size=12).map(" ".join) | st.text(max_size=40)
 
 
 @given(st.sampled_from(TASK_TYPES), texts, st.none() | st.lists(texts, max_size=6), texts | st.just("I am at x 1."))
+@example("look_at_obj_in_light", "", ["use desklamp 1"], "I am at x 1.")
+@example("look_at_obj_in_light", "", ["use desklamp 1"], "")
 def test_always_has_an_answer_and_can_read_its_own_memory(
     task: str, text: str, commands: list[str] | None, memory: str
 ) -> None:

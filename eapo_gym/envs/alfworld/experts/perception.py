@@ -150,7 +150,8 @@ class Turn:
         for verb, lamp, _ in options:
             seen = any(thing == lamp and place in self.reach for thing, place in memory.found)
             if verb == "use" and kind(lamp) in self.kinds and not seen:
-                memory.found.add((lamp, memory.at if memory.at in self.reach else min(self.reach)))
+                place = memory.at if memory.at in self.reach else min(self.reach, default=memory.at)
+                memory.found |= {(lamp, place)} if place else set()
 
     # What did not work
 
