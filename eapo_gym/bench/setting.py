@@ -41,13 +41,12 @@ def open_env(
     target: str, kwargs: Mapping[str, Any], *, rollback: RollbackMode | None, max_steps: int | None
 ) -> gym.Env[Any, Any]:
     """An environment in the explore schema with a step limit: a registered id, or "module:Class" of an `AgentEnv`."""
-    if ":" in target:
-        from eapo_gym.envs.hosting.tenant import load
-
-        env: Any = load(target)(**kwargs)
-    else:
-        schema = {"schema": "explore", "rollback": rollback} if "schema" in gym.spec(target).kwargs else {}
-        env = gym.make(target, max_episode_steps=max_steps, **{**schema, **kwargs})
+    try:
+        env = _made(target, kwargs, rollback, max_steps)
+    except (TypeError, ValueError) as error:
+        if isinstance(error, EapoError):
+            raise
+        raise ContractError(f"{target} could not be made with {dict(kwargs) or 'no arguments'}: {error}") from error
     if not isinstance(env, gym.Env) or not isinstance(env.unwrapped, AgentEnv):
         raise ContractError(f"{target}: expected an AgentEnv to evaluate on, got {type(env).__name__}.")
     if find_layer(env, ExploreMemory) is None:
@@ -55,6 +54,15 @@ def open_env(
     if find_layer(env, TimeLimit) is None:
         env = TimeLimit(env, max_steps or DEFAULT_STEPS)
     return cast("gym.Env[Any, Any]", env)
+
+
+def _made(target: str, kwargs: Mapping[str, Any], rollback: RollbackMode | None, max_steps: int | None) -> Any:
+    if ":" in target:
+        from eapo_gym.envs.hosting.tenant import load
+
+        return load(target)(**kwargs)
+    schema = {"schema": "explore", "rollback": rollback} if "schema" in gym.spec(target).kwargs else {}
+    return gym.make(target, max_episode_steps=max_steps, **{**schema, **kwargs})
 
 
 def find_layer(env: gym.Env[Any, Any], kind: type[Layer]) -> Layer | None:

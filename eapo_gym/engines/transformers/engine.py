@@ -90,6 +90,10 @@ class TransformersEngine(Engine):
         context: int | None = None,
         thinking: bool | None = None,
     ) -> None:
+        given = {"max_batch": max_batch, "max_tokens_in_cache": max_tokens_in_cache, "context": context}
+        for name, value in given.items():
+            if value is not None and (not isinstance(value, int) or value < 1):
+                raise EngineError(f"{name}: expected a whole number from 1, got {value!r}.")
         is_named = isinstance(model, (str, os.PathLike))
         loaded = _load(os.fspath(model), device, dtype) if is_named else model
         self._adapters = Adapters(loaded)
