@@ -58,6 +58,10 @@ class NoModel(EapoError, ValueError):
     """An agent that needs a language model, and none was named."""
 
 
+class NoRoom(EapoError, ValueError):
+    """Responses that may be as long as all that the model takes."""
+
+
 @dataclass(frozen=True, slots=True)
 class Evaluation:
     """What to evaluate, on what, and how."""
@@ -181,7 +185,7 @@ async def evaluate(
         env = await first.env()
         tasks, described = await first.call("Looking over the environment", _look_over, env, config)
         if agent is None:
-            agent, engine, own_engine = _open_agent(config, env, engine)
+            agent, engine, own_engine = await _open_agent(config, env, engine)
             own_agent = agent
         stamp = make_stamp(config, described, agent, engine)
         planned = [(task, repeat) for repeat in range(len(config.seeds)) for task in tasks]
@@ -435,7 +439,7 @@ def _look_over(env: gym.Env[Any, Any], config: Evaluation) -> tuple[list[str], d
     return select_tasks(core.tasks(), config.tasks, config.max_tasks), describe_env(env, config.env)
 
 
-def _open_agent(
+async def _open_agent(
     config: Evaluation, env: gym.Env[Any, Any], engine: Engine | None
 ) -> tuple[Agent, Engine | None, Engine | None]:
     """The agent, its engine if it needs one, and that engine again if it was opened for it.
@@ -452,13 +456,23 @@ def _open_agent(
         engine = None
     elif engine is None:
         engine = opened = open_engine_of(config)
-    agent = make_agent(
-        config.agent,
-        engine=engine,
-        env=config.env if foreign else env,
-        sampling=config.sampling,
-        options=dict(config.agent_options),
-    )
+    try:
+        if engine is not None and config.sampling.max_tokens >= engine.context:
+            raise NoRoom(
+                f"A response of {config.sampling.max_tokens:,} tokens leaves no room for a prompt in the "
+                f"{engine.context:,} that {engine.model} takes: lower max_tokens (--max-tokens)."
+            )
+        agent = make_agent(
+            config.agent,
+            engine=engine,
+            env=config.env if foreign else env,
+            sampling=config.sampling,
+            options=dict(config.agent_options),
+        )
+    except BaseException:
+        if opened is not None:
+            await opened.close()
+        raise
     return agent, engine, opened
 
 

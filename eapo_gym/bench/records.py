@@ -83,6 +83,9 @@ class Episode:
     repeat: int = 0
     """Which of the run's seeds this is."""
 
+    goal: str = ""
+    """Known from the reset on, also of an episode that came to no step."""
+
     last_elements: str | None = None
     last_screenshot: str | None = None
     last_marked: str | None = None
@@ -132,7 +135,7 @@ class Episode:
             "seconds": _number(self.seconds),
             "info": json_ready(self.trajectory.info),
             "trajectory": first.trajectory if first else "",
-            "goal": first.goal if first else "",
+            "goal": self.goal or (first.goal if first else ""),
         }
         commands: dict[str, int] = {}
         data["commands"] = []  # its place: what the steps name by number stands before them
@@ -174,7 +177,7 @@ class Episode:
             raise ValueError(f"expected an episode in format {FORMAT}, got format {data.get('format')!r:.40}.")
         trajectory = Trajectory(data["task"], data["source"], [], data["success"], dict(data["info"]))
         episode = cls(data["agent"], trajectory, [], data["outcome"], data["error"], data["repeat"])
-        episode.seconds = float(data["seconds"])
+        episode.seconds, episode.goal = float(data["seconds"]), data["goal"]
         for name, value in data["last"].items():
             setattr(episode, f"last_{name}", value)
         entries, before = data["steps"], None

@@ -170,6 +170,7 @@ class _Playing:
         seen: _Seen = await self._in_env("reset", self.limits.reset, self._reset)
         trajectory.info = {name: seen.info[name] for name in _OF_THE_EPISODE if name in seen.info}
         trajectory.info["seed"] = self.seed
+        self.episode.goal = seen.obs["goal"]
         t = 0
         while True:
             self._keep_last(seen)

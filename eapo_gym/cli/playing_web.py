@@ -22,7 +22,6 @@ from eapo_gym.cli.playing import hint
 from eapo_gym.cli.targets import BadTarget, load_class
 from eapo_gym.cli.terminal import console, plain
 from eapo_gym.envs.alfworld.env import ALFWorldEnv
-from eapo_gym.errors import EapoError
 from eapo_gym.wrappers import RollbackMode, SetOfMarks
 
 
@@ -103,12 +102,7 @@ def _open(
 ) -> gym.Env[Any, Any]:
     if ":" in env_id:
         load_class(env_id)  # finds what lies beside the user, and says what is wrong in one sentence
-    try:
-        env = open_env(env_id, kwargs, rollback=rollback, max_steps=max_steps)
-    except (TypeError, ValueError) as error:
-        if isinstance(error, EapoError):
-            raise
-        raise BadTarget(f"{env_id} could not be made with {kwargs or 'no arguments'}: {error}") from error
+    env = open_env(env_id, kwargs, rollback=rollback, max_steps=max_steps)
     shown = getattr(env.observation_space, "spaces", {})
     if {"screenshot", "elements"} <= shown.keys() and "marked" not in shown and find_layer(env, SetOfMarks) is None:
         env = SetOfMarks(env)

@@ -46,6 +46,7 @@ def episodes(draw: st.DrawFn) -> Episode:
         "a", trajectory, outcome=draw(st.sampled_from(OUTCOMES)), error=draw(texts), repeat=draw(st.integers(0, 3))
     )
     episode.last_elements = draw(st.none() | texts)
+    episode.goal = draw(st.just("goal") | texts.filter(bool))
     episode.seconds = draw(st.floats(0, 9))
     count = draw(st.integers(0, 4))
     before: Transition | None = None

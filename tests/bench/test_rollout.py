@@ -172,6 +172,9 @@ def test_an_agent_that_raises_ends_the_episode_and_what_was_played_is_kept(error
     episode = played(explore(Corridor()), Failing(error, t=2))
     assert (episode.outcome, len(episode), episode.success) == (outcome, 2, False)
     assert str(error().args[0]) in episode.error
+    at_once = played(explore(Corridor()), Failing(error, t=0))
+    assert (len(at_once), at_once.goal) == (0, episode.goal), "known from the reset on"
+    assert at_once.goal
 
 
 def test_an_answer_that_is_none_is_the_agents_fault() -> None:

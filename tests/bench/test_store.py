@@ -26,7 +26,7 @@ PLAN = [(task, repeat) for repeat in range(2) for task in ("a", "b", "c")]
 
 def episode(task: str, repeat: int = 0, text: str = "") -> Episode:
     made = Episode("x", Trajectory(task, "embedded", [STEP]), repeat=repeat)
-    made.trajectory.transitions = [STEP]
+    made.trajectory.transitions, made.goal = [STEP], STEP.goal
     made.error = text
     return made
 

@@ -168,7 +168,7 @@ def _goal(episode: Episode, now: Observation | None) -> str:
     if now is not None:
         return now.goal
     steps = episode.trajectory.transitions
-    return as_text(steps[0].goal) if steps else ""
+    return as_text(steps[0].goal if steps else episode.goal)
 
 
 def _is_fact(value: object) -> bool:
