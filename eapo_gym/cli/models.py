@@ -23,6 +23,9 @@ def models_tiny(
     ] = "eapo/ALFWorld-v0",
     vocab: Annotated[int, typer.Option(help="Most tokens of the vocabulary.", min=300)] = 2048,
     context: Annotated[int, typer.Option(help="Most tokens of a prompt with its response.", min=64)] = 4096,
+    compact: Annotated[
+        bool, typer.Option("--compact", help="Tags and numbers are tokens of their own: responses are half as long.")
+    ] = False,
     seed: Annotated[int, typer.Option(help="Draws the weights.", min=0)] = 0,
 ) -> None:
     """Write a small, randomly initialised model: to try the suite without a download, or to train from nothing.
@@ -39,6 +42,7 @@ def models_tiny(
         texts=training_texts(env),
         vocab=vocab,
         context=context,
+        compact=compact,
         seed=seed,
     )
     facts = look_into(made)

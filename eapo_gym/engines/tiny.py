@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from eapo_gym.engines.hub import count_parameters, model_class
-from eapo_gym.engines.tiny_text import Family, environment_texts, train_tokenizer
+from eapo_gym.engines.tiny_text import TAGS_AND_NUMBERS, Family, environment_texts, train_tokenizer
 from eapo_gym.errors import EapoError, MissingExtra, UnknownName
 
 Architecture = Literal["qwen3", "qwen3-vl", "gemma3", "gemma3-text"]
@@ -92,12 +92,14 @@ def make_tiny(
     env: str = "eapo/ALFWorld-v0",
     vocab: int = 2048,
     context: int = 4096,
+    compact: bool = False,
     seed: int = 0,
 ) -> Path:
     """Write a tiny model into `folder`, and return it.
 
     `size` is the number of parameters ("0.2m", "30m", "800k"). The tokenizer is trained on `texts`, by default on what
-    is read and written in `env`, and has at most `vocab` tokens: fewer where the texts do not need as many. The same
+    is read and written in `env`, and has at most `vocab` tokens: fewer where the texts do not need as many. `compact`
+    makes tags and numbers tokens of their own, which halves responses, for models that learn from nothing. The same
     arguments give the same files. A folder that has them already is left as it is, and no other is written over.
     """
     folder = Path(folder)
@@ -105,7 +107,7 @@ def make_tiny(
         raise UnknownName.of("architecture", architecture, get_args(Architecture))
     recipe = {
         "architecture": architecture, "parameters": _count(size), "vocab": vocab, "context": context, "seed": seed,
-        "texts": env if texts is None else _digest(texts),
+        "texts": env if texts is None else _digest(texts), **({"compact": True} if compact else {}),
     }  # fmt: skip
     if _is_there(folder, recipe):
         return folder
@@ -113,7 +115,7 @@ def make_tiny(
     if texts is None:
         texts = environment_texts(env)
     family: Family = "qwen" if architecture.startswith("qwen") else "gemma"
-    tokenizer = train_tokenizer(family, texts, vocab)
+    tokenizer = train_tokenizer(family, texts, vocab, TAGS_AND_NUMBERS if compact else ())
     if len(tokenizer) > vocab:
         raise TinyModelError(
             f"vocab: expected at least {len(tokenizer)}, without which not all can be said; got {vocab}."

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Literal
 
 import gymnasium as gym
@@ -38,6 +38,13 @@ WORDS_OF_THEIR_OWN: dict[Family, tuple[str, ...]] = {
     "gemma": ("\n\n", "\n\n\n", "\n\n\n\n"),
 }
 """Tokens that are added to the vocabulary whole, and are ordinary text all the same."""
+
+TAGS_AND_NUMBERS = (
+    *(f"<{end}{tag}>" for tag in ("goal", "state", "explore", "memory", "action") for end in ("", "/")),
+    "\\boxed{",
+    *(f"{before}{number}" for before in (" ", "-") for number in range(1, 41)),
+)
+"""What the texts of this suite say most often, and tokenizers cut into pieces. As tokens they halve a response."""
 
 CHATML = """\
 {%- for message in messages -%}
@@ -127,23 +134,23 @@ def _offered(core: Any) -> list[str]:
     return core.valid_actions() or []
 
 
-def train_tokenizer(family: Family, texts: Iterable[str], vocab: int) -> Any:
-    """A tokenizer of at most `vocab` tokens, as a tokenizer of transformers."""
+def train_tokenizer(family: Family, texts: Iterable[str], vocab: int, words: Sequence[str] = ()) -> Any:
+    """A tokenizer of at most `vocab` tokens, `words` among them, as a tokenizer of transformers."""
     train = _train_gemma if family == "gemma" else _train_qwen
-    return train([*texts, *_ROLES], vocab)
+    return train([*texts, *_ROLES], vocab, (*WORDS_OF_THEIR_OWN[family], *words))
 
 
 _ROLES = ("system", "user", "assistant", "model")
 """The templates write them in every prompt."""
 
 
-def _train_qwen(texts: Iterable[str], vocab: int) -> Any:
+def _train_qwen(texts: Iterable[str], vocab: int, own: tuple[str, ...]) -> Any:
     """Byte-level BPE: any text can be written, in Unicode's composed form (NFC)."""
     from tokenizers import AddedToken, pre_tokenizers
     from tokenizers.trainers import BpeTrainer
     from transformers import Qwen2Tokenizer
 
-    control, own = CONTROL_TOKENS["qwen"], WORDS_OF_THEIR_OWN["qwen"]
+    control = CONTROL_TOKENS["qwen"]
     backend = Qwen2Tokenizer().backend_tokenizer
     trainer = BpeTrainer(
         vocab_size=vocab - len(own),
@@ -162,13 +169,13 @@ def _train_qwen(texts: Iterable[str], vocab: int) -> Any:
     return tokenizer
 
 
-def _train_gemma(texts: Iterable[str], vocab: int) -> Any:
+def _train_gemma(texts: Iterable[str], vocab: int, own: tuple[str, ...]) -> Any:
     """BPE over characters that falls back to bytes; spaces are written as ▁, which therefore comes back as a space."""
     from tokenizers import AddedToken, pre_tokenizers
     from tokenizers.trainers import BpeTrainer
     from transformers import GemmaTokenizer
 
-    control, own = CONTROL_TOKENS["gemma"], WORDS_OF_THEIR_OWN["gemma"]
+    control = CONTROL_TOKENS["gemma"]
     octets = [f"<0x{octet:02X}>" for octet in range(256)]
     backend = GemmaTokenizer().backend_tokenizer
     backend.pre_tokenizer = pre_tokenizers.Sequence(  # for the training alone: no token holds more than a word
