@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from eapo_gym.agents.eapo import EAPOAgent
     from eapo_gym.agents.experts import ExplorerAgent, OracleAgent
     from eapo_gym.agents.human import HumanAgent
+    from eapo_gym.agents.lamer import LaMerAgent
     from eapo_gym.agents.loading import agent_names, make_agent, needs_engine
     from eapo_gym.agents.model import ModelAgent
     from eapo_gym.agents.plain import NaiveExplorationAgent, PlainAgent
@@ -26,6 +27,7 @@ __all__ = [
     "EAPOAgent",
     "ExplorerAgent",
     "HumanAgent",
+    "LaMerAgent",
     "ModelAgent",
     "NaiveExplorationAgent",
     "OracleAgent",
@@ -46,6 +48,7 @@ _WHERE = {
     "eapo": ("EAPOAgent",),
     "experts": ("ExplorerAgent", "OracleAgent"),
     "human": ("HumanAgent",),
+    "lamer": ("LaMerAgent",),
     "loading": ("agent_names", "make_agent", "needs_engine"),
     "model": ("ModelAgent",),
     "plain": ("NaiveExplorationAgent", "PlainAgent"),

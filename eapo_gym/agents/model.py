@@ -41,6 +41,9 @@ class ModelAgent(Agent):
     owns_engine = False
     """The engine was opened for this agent alone, and is closed with it."""
 
+    keeps_images = False
+    """Responses have the images of their prompts with them, which only a trainer has use for."""
+
     def __init__(
         self,
         engine: Engine,
@@ -82,8 +85,10 @@ class ModelAgent(Agent):
         return self.build(observation)
 
     async def act_async(self, observation: Observation) -> Answer:
-        [completion] = await self.engine.generate([self.prompt(observation)], self.sampling_for(observation.context))
-        return as_answer(completion)
+        prompt = self.prompt(observation)
+        [completion] = await self.engine.generate([prompt], self.sampling_for(observation.context))
+        response = as_answer(completion)
+        return replace(response, images=prompt.images) if self.keeps_images and prompt.images else response
 
     def sampling_for(self, context: Context, salt: int = 0) -> Sampling:
         """The run's sampling, for this step; `salt` tells the calls of one step apart."""

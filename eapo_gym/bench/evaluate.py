@@ -17,38 +17,31 @@ import platform
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Mapping
-from contextlib import suppress
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
-from functools import partial
 from os import PathLike
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import gymnasium as gym
 
 from eapo_gym.agents.base import Agent
 from eapo_gym.atomic import write_atomically
-from eapo_gym.bench.hands import Hand
 from eapo_gym.bench.metrics import Metrics, summarise
-from eapo_gym.bench.records import OUTCOMES, Episode, Outcome
-from eapo_gym.bench.rollout import Limits, play, without_exit
+from eapo_gym.bench.records import OUTCOMES, Episode
+from eapo_gym.bench.rollout import Limits
+from eapo_gym.bench.seat import Seat, play_in
 from eapo_gym.bench.setting import describe_env, open_env, select_tasks, versions, without_secrets
 from eapo_gym.bench.store import Key, Run, RunFolder, load_run, plain
 from eapo_gym.bench.table import Row, row_of, write_csv, write_parquet
 from eapo_gym.engines.base import Engine, Sampling
 from eapo_gym.errors import ContractError, EapoError, MissingExtra
-from eapo_gym.schema import Trajectory
 from eapo_gym.wrappers import RollbackMode
-
-Answer = TypeVar("Answer")
 
 METRICS_FILE = "metrics.json"
 CSV_FILE = "episodes.csv"
 PARQUET_FILE = "episodes.parquet"
-
-_CLOSING = 10.0
-"""Seconds that an environment has to close itself at the end."""
 
 _TELL_EVERY = 0.1
 """Seconds between two reports of progress, but for those at the end of an episode."""
@@ -172,13 +165,16 @@ async def evaluate(
     engine: Engine | None = None,
     make_env: Callable[[], gym.Env[Any, Any]] | None = None,
     on_progress: Callable[[Progress], None] | None = None,
+    around: Callable[[int], AbstractAsyncContextManager[object]] | None = None,
 ) -> Result:
     """Play what is planned and not in the folder `out` yet; write the metrics and tables; return them.
 
     `agent`, `engine` and `make_env` replace what the configuration names, which is then only a description of them.
     They stay open; what is opened here is closed here.
+
+    Each episode is played within a context of `around`, which is given its place in the plan.
     """
-    first = _Seat(make_env or (lambda: _open(config)), config.limits.reset)
+    first = Seat(make_env or (lambda: _open(config)), config.limits.reset)
     own_engine: Engine | None = None
     own_agent: Agent | None = None
     try:
@@ -191,7 +187,7 @@ async def evaluate(
         planned = [(task, repeat) for repeat in range(len(config.seeds)) for task in tasks]
         folder = None if out is None else RunFolder.open(out, stamp, planned)
         try:
-            evaluator = _Evaluator(config, agent, planned, folder, first, on_progress)
+            evaluator = _Evaluator(config, agent, planned, folder, first, on_progress, around)
             await evaluator.run()
             result = evaluator.result(plain(stamp))
             if result.folder is not None:
@@ -238,71 +234,6 @@ def write_summary(folder: Path, rows: list[Row], metrics: Metrics) -> list[str]:
     return []
 
 
-class TooLate(EapoError, RuntimeError):
-    """Something that is done before an episode begins, and takes longer than it may."""
-
-
-class _Seat:
-    """Where a worker plays: an environment and the thread that it lives in, both replaced when they break."""
-
-    def __init__(self, make: Callable[[], gym.Env[Any, Any]], limit: float | None) -> None:
-        self.make, self._limit = make, limit
-        self._made: list[gym.Env[Any, Any]] = []
-        """The environment; filled by the thread, so that one that is made too late is closed all the same."""
-
-        self.hand = Hand("environment")
-
-    async def env(self) -> gym.Env[Any, Any]:
-        if not self._made:
-            made = self._made
-            await self.call("Making the environment", lambda: made.append(self.make()))
-        return self._made[0]
-
-    async def call(self, what: str, function: Callable[..., Answer], *args: Any) -> Answer:
-        """What the function returns, called in the thread and given as long as the beginning of an episode may take."""
-        calling = asyncio.ensure_future(without_exit(lambda: self.hand.call(function, *args)))
-        try:
-            done, _ = await asyncio.wait([calling], timeout=self._limit)
-            if done:
-                return calling.result()
-        finally:
-            calling.cancel()
-        raise TooLate(f"{what} took longer than its {self._limit:g} s (limits.reset).")
-
-    def give_up(self) -> None:
-        """Leave the environment to close itself, if it can, and go on with another one."""
-        if self.hand.busy:
-            _abort(self._made)
-        self.hand.leave(partial(_close, self._made))
-        self._made, self.hand = [], Hand("environment")
-
-    async def close(self) -> None:
-        made, self._made = self._made, []
-        if made or self.hand.busy:
-            closing = asyncio.ensure_future(without_exit(lambda: self.hand.call(_close, made)))
-            done, _ = await asyncio.wait([closing], timeout=_CLOSING if made else 0)
-            if not done:
-                _abort(made)
-            elif not closing.cancelled():
-                closing.exception()  # a result is none the worse for an environment that does not close
-            closing.cancel()
-        self.hand.leave()
-
-
-def _close(made: list[gym.Env[Any, Any]]) -> None:
-    for env in made:
-        env.close()
-
-
-def _abort(made: list[gym.Env[Any, Any]]) -> None:
-    """What would go on with a call for long is told to stop, where it can be."""
-    for env in made:
-        abort = getattr(env.unwrapped, "abort", None)
-        if callable(abort):
-            with suppress(Exception):
-                abort()
-
-
 class _Evaluator:
     """The workers, and what they have in common."""
 
@@ -312,14 +243,17 @@ class _Evaluator:
         agent: Agent,
         planned: list[Key],
         folder: RunFolder | None,
-        first: _Seat,
+        first: Seat,
         on_progress: Callable[[Progress], None] | None,
+        around: Callable[[int], AbstractAsyncContextManager[object]] | None,
     ) -> None:
+        self.around = around or nullcontext
         self.config, self.agent, self.planned, self.folder = config, agent, planned, folder
         self.on_progress = on_progress
         self.rows: list[Row] = [] if folder is None else list(map(row_of, folder.take_finished()))
         self.episodes: list[Episode] = []
-        self.waiting = deque(planned if folder is None else folder.missing)
+        order = {key: i for i, key in enumerate(planned)}
+        self.waiting = deque((order[key], key) for key in (planned if folder is None else folder.missing))
         self.first = first
         self.outcomes = Counter(row.outcome for row in self.rows)
         self.steps = 0
@@ -330,7 +264,7 @@ class _Evaluator:
         if not isinstance(most, int) or most < 1:
             raise ContractError(f"max_parallel of {self.agent.name}: expected a positive number or None, got {most!r}.")
         count = min(self.config.parallel, most, len(self.waiting))
-        seats = [self.first, *(_Seat(self.first.make, self.config.limits.reset) for _ in range(1, count))][:count]
+        seats = [self.first, *(Seat(self.first.make, self.config.limits.reset) for _ in range(1, count))][:count]
         workers = [asyncio.ensure_future(self._work(seat)) for seat in seats]
         self._tell()
         try:
@@ -349,53 +283,31 @@ class _Evaluator:
         folder = None if self.folder is None else self.folder.folder
         return Result(stamp, self.planned, self.rows, metrics, folder, [], self.episodes)
 
-    async def _work(self, seat: _Seat) -> None:
+    async def _work(self, seat: Seat) -> None:
         try:
             while self.waiting:
-                episode = await self._play(seat, *self.waiting.popleft())
-                self._keep(episode)
-                await asyncio.sleep(0)  # quick environments and agents give nobody else a turn
+                place, key = self.waiting.popleft()
+                async with self.around(place):
+                    episode = await self._play(seat, *key)
+                    self._keep(episode)
+                    await asyncio.sleep(0)  # quick environments and agents give nobody else a turn
         finally:
             await seat.close()
 
-    async def _play(self, seat: _Seat, task: str, repeat: int) -> Episode:
-        """An episode, begun again where the infrastructure has failed it."""
-        seed = self.config.seeds[repeat]
-        tries = 0
-        while True:
-            tries += 1
-            try:
-                env = await seat.env()
-            except TooLate as error:
-                episode = self._unplayed(task, repeat, "timeout", str(error))
-            except Exception as error:
-                said = f"The environment could not be made: {type(error).__name__}: {error}"
-                episode = self._unplayed(task, repeat, "infrastructure", said)
-            else:
-                episode = await play(
-                    env,
-                    self.agent,
-                    task=task,
-                    seed=seed,
-                    repeat=repeat,
-                    env_id=self.config.env,
-                    limits=self.config.limits,
-                    pictures=None if self.folder is None else self.folder.pictures,
-                    hand=seat.hand,
-                    on_step=self._count,
-                )
-            failed = episode.outcome == "infrastructure"
-            if failed or seat.hand.busy:
-                seat.give_up()
-            if not failed or tries > self.config.retries:
-                episode.trajectory.info["tries"] = tries
-                return episode
-
-    def _unplayed(self, task: str, repeat: int, outcome: Outcome, error: str) -> Episode:
-        name = self.agent.name or type(self.agent).__name__
-        episode = Episode(name, Trajectory(task, ""), outcome=outcome, error=error, repeat=repeat)
-        episode.trajectory.info["seed"] = self.config.seeds[repeat]
-        return episode
+    async def _play(self, seat: Seat, task: str, repeat: int) -> Episode:
+        """One of the planned episodes."""
+        return await play_in(
+            seat,
+            self.agent,
+            task=task,
+            seed=self.config.seeds[repeat],
+            repeat=repeat,
+            retries=self.config.retries,
+            env_id=self.config.env,
+            limits=self.config.limits,
+            pictures=None if self.folder is None else self.folder.pictures,
+            on_step=self._count,
+        )
 
     def _keep(self, episode: Episode) -> None:
         row = row_of(episode)  # before anything is written: what has no row must not be in the folder

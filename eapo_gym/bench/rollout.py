@@ -30,6 +30,9 @@ from eapo_gym.wrappers import ExploreMemory, VisitationDepth
 
 Result = TypeVar("Result")
 
+Begin = Callable[["gym.Env[Any, Any]"], tuple[Obs, Info]]
+"""Brings an environment to where an episode begins, and returns what is seen there."""
+
 _OF_THE_EPISODE = ("split", "engine", "task_type", "rollback_mode")
 """What an environment says of an episode in `info`, and a record keeps."""
 
@@ -75,6 +78,7 @@ async def play(
     hand: Hand | None = None,
     on_step: Callable[[], None] | None = None,
     watch: Callable[[Episode], object] | None = None,
+    begin: Begin | None = None,
 ) -> Episode:
     """Play one episode.
 
@@ -82,12 +86,14 @@ async def play(
 
     `watch` is given the episode before it begins, and may look at it while it grows.
 
+    `begin` replaces the reset, for an episode that goes on from a branch, or that shares its seed with others.
+
     `hand` is the thread in which the environment lives, if it has one. Where it is still busy afterwards, a call has
     timed out and is going on: such an environment must not be used again.
     """
-    begin = time.perf_counter()
+    began = time.perf_counter()
     own = hand or Hand("environment")
-    playing = _Playing(env, agent, task, seed, repeat, env_id, limits or Limits(), pictures, own, on_step)
+    playing = _Playing(env, agent, task, seed, repeat, env_id, limits or Limits(), pictures, own, on_step, begin)
     episode = playing.episode
     if watch is not None:
         watch(episode)
@@ -98,7 +104,7 @@ async def play(
     finally:
         playing.leave(own if hand is None else None)
     episode.trajectory.success = episode.success
-    episode.seconds = time.perf_counter() - begin
+    episode.seconds = time.perf_counter() - began
     return episode
 
 
@@ -151,6 +157,7 @@ class _Playing:
         pictures: KeepsPictures | None,
         hand: Hand,
         on_step: Callable[[], None] | None,
+        begin: Begin | None,
     ) -> None:
         _check_stack(env)
         core: Any = env.unwrapped
@@ -161,6 +168,7 @@ class _Playing:
         self.valid_actions: Callable[[], list[str] | None] = env.get_wrapper_attr("valid_actions")
         self.agent_hand: Hand | None = None
         self.on_step = on_step
+        self.begin = begin or self._from_its_start
         self.deadline = None if limits.episode is None else time.monotonic() + limits.episode
         self.episode = Episode(agent.name or type(agent).__name__, Trajectory(task, str(core.source)), repeat=repeat)
         self.history: tuple[Exchange, ...] = ()
@@ -207,8 +215,11 @@ class _Playing:
     # The environment
 
     def _reset(self) -> _Seen:
-        obs, info = self.env.reset(seed=seed_of(self.seed, self.task, self.repeat, -1), options={"task": self.task})
+        obs, info = self.begin(self.env)
         return self._look(obs, info, done=False)
+
+    def _from_its_start(self, env: gym.Env[Any, Any]) -> tuple[Obs, Info]:
+        return env.reset(seed=seed_of(self.seed, self.task, self.repeat, -1), options={"task": self.task})
 
     def _step(self, text: str) -> _Stepped:
         obs, reward, terminated, truncated, info = self.env.step(text)

@@ -70,7 +70,7 @@ def run_eval(
         config = replace(config, limits=replace(config.limits, agent=None))  # people may think
     # Before anything is played: a tracker that is not there should not be missed at the end of a long night.
     with open_loggers(log, folder, run_name=folder.name, config=without_secrets(config)) as loggers:
-        with _stoppable(folder):
+        with stoppable(folder):
             result = asyncio.run(_evaluate(config, folder, watch=_Watch(loggers)))
         page = _write_report([folder], folder / REPORT_FILE) if report else None
         _log(loggers, folder, result)
@@ -104,7 +104,7 @@ def run_arms(
     config: Evaluation, arms: Mapping[str, Arm], out: Path, *, report: bool = True, as_json: bool = False
 ) -> Path:
     """Evaluate each arm in a folder of its own below `out`, one engine for all of them; one table and one report."""
-    with _stoppable(out):
+    with stoppable(out):
         results = asyncio.run(_evaluate_arms(config, arms, out))
     rows = {name: result.metrics for name, result in results.items()}
     content = {name: metrics.to_json() for name, metrics in rows.items()}
@@ -146,7 +146,7 @@ def run_report(folders: Sequence[Path], out: Path | None = None) -> Path:
 
 
 @contextmanager
-def _stoppable(folder: Path) -> Iterator[None]:
+def stoppable(folder: Path) -> Iterator[None]:
     """Ctrl-C is a pause: what was finished is kept."""
     try:
         yield

@@ -15,6 +15,7 @@ another one's environment.
 
 from __future__ import annotations
 
+import asyncio
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
@@ -252,6 +253,20 @@ class Engine(ABC):
     @abstractmethod
     async def generate(self, prompts: Sequence[Prompt], sampling: Sampling) -> list[Completion]:
         """One response for each prompt. With a seed, prompt i is drawn with its own generator, made from (seed, i)."""
+
+    async def generate_all(
+        self, calls: Sequence[tuple[Sequence[Prompt], Sampling]]
+    ) -> list[list[Completion] | EngineError]:
+        """As so many calls of `generate` that come at the very same moment, in this order.
+
+        A call that fails has its error in the place of its responses, and does not concern the others. Engines that
+        batch for themselves take all of them at once, so that their batches are the same whenever the calls are.
+        """
+        answers = await asyncio.gather(*(self.generate(*call) for call in calls), return_exceptions=True)
+        for answer in answers:
+            if isinstance(answer, BaseException) and not isinstance(answer, EngineError):
+                raise answer
+        return list(answers)  # type: ignore[arg-type]
 
     @abstractmethod
     async def score(

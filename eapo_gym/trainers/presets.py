@@ -39,7 +39,7 @@ PRESETS: Mapping[str, Mapping[str, Any]] = {
         "std_floor": 1e-6,
         "singleton": "raw",
         "q_baseline": "none",
-        "q_kl": 1.0,
+        "q_clip": 0.0,
     },
     # Its ablations
     "eapo-no-explore": {"explore_reward": "none"},

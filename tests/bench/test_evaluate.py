@@ -16,8 +16,9 @@ import psutil
 import pytest
 
 from eapo_gym.agents.base import Agent, Response
-from eapo_gym.bench.evaluate import METRICS_FILE, Evaluation, NoModel, Progress, Result, TooLate, evaluate
+from eapo_gym.bench.evaluate import METRICS_FILE, Evaluation, NoModel, Progress, Result, evaluate
 from eapo_gym.bench.rollout import Limits
+from eapo_gym.bench.seat import TooLate
 from eapo_gym.bench.setting import NothingToPlay
 from eapo_gym.bench.store import RunError, load_run
 from eapo_gym.engines.base import EngineUnavailable

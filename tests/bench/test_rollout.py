@@ -14,6 +14,7 @@ from eapo_gym.bench.records import Episode
 from eapo_gym.bench.rollout import Limits, play, seed_of
 from eapo_gym.bench.setting import open_env
 from eapo_gym.engines.base import EngineError, EngineUnavailable, PromptTooLong
+from eapo_gym.envs.branching import branch, resume
 from eapo_gym.envs.hosting import HostedEnv
 from eapo_gym.errors import ContractError, HostingError
 from eapo_gym.wrappers import Rollback, SetOfMarks, apply_schema
@@ -81,6 +82,17 @@ def test_what_the_engine_was_fed_and_sampled_is_kept_exactly() -> None:
     assert (step.memory, note.invalid, step.format_ok) == ("x", True, False)
     assert note.problems
     assert "Nothing was executed" in note.notice
+
+
+def test_an_episode_may_begin_elsewhere() -> None:
+    env = explore(Corridor())
+    env.reset(options={"task": TASK})
+    env.step("right")
+    middle = branch(env)
+    episode = played(env, Scripted("left", *WAY), begin=lambda env: resume(env, middle))
+    assert episode.success
+    assert episode.trajectory.transitions[0].state.startswith("You are in room 1.")
+    assert [step.depth for step in episode.trajectory.transitions][:2] == [0, 1]  # room 0 was visited before
 
 
 def test_outcomes() -> None:

@@ -13,7 +13,15 @@ import numpy as np
 
 from eapo_gym.agents.prompts.fitting import Sizes, fit
 from eapo_gym.agents.prompts.guides import Guide, guide_for
-from eapo_gym.agents.prompts.sections import Section, history_section, list_section, tagged, text_section
+from eapo_gym.agents.prompts.sections import (
+    REFLECTIONS,
+    Section,
+    history_section,
+    list_section,
+    numbered,
+    tagged,
+    text_section,
+)
 from eapo_gym.agents.prompts.templates import Style, system_message, user_preamble
 from eapo_gym.engines.base import Engine, Message, Prompt
 from eapo_gym.schema import Observation
@@ -45,6 +53,9 @@ class PromptBuilder:
     with_history: bool = False
     use_images: bool = True
     """Show the screen, if the engine takes images; else the list of elements stands for it."""
+
+    reflections: tuple[str, ...] = ()
+    """What the agent wrote after earlier episodes of the same task."""
 
     _constant: dict[str, tuple[str, str]] = field(default_factory=dict, repr=False, compare=False)
 
@@ -98,6 +109,8 @@ class PromptBuilder:
     def _sections(self, observation: Observation, with_elements: bool) -> list[Section]:
         """Those that are not empty."""
         sections = []
+        if self.reflections:
+            sections.append(text_section(REFLECTIONS, numbered(self.reflections)))
         if self.with_history and observation.history:
             sections.append(history_section(observation.history))
         texts = {"state": observation.state, "elements": observation.elements if with_elements else None}

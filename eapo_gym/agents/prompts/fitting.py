@@ -1,9 +1,9 @@
 """Make a prompt fit: what may be left out, in which order, and what is said about it.
 
 Nothing is left out silently. The order is: the oldest steps of a history; the middle of the state and of the list of
-elements, down to a floor; valid actions; the rest of the state and the elements; the middle of `explore`; and, only
-when nothing else is left, the middle of the memory. Goal and instructions stay whole: where they alone are too long
-there is no prompt.
+elements, down to a floor; valid actions; the middle of what was written after earlier episodes; the rest of the state
+and the elements; the middle of `explore`; and, only when nothing else is left, the middle of the memory. Goal and
+instructions stay whole: where they alone are too long there is no prompt.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from eapo_gym.agents.prompts.sections import Section
+from eapo_gym.agents.prompts.sections import REFLECTIONS, Section
 from eapo_gym.engines.base import Engine, Message, Prompt, PromptTooLong
 
 Sizes = dict[str, int]
@@ -25,6 +25,7 @@ _ORDER = (
     ("state", _FLOOR),
     ("elements", _FLOOR),
     ("valid_actions", 0),
+    (REFLECTIONS, 0),
     ("state", 0),
     ("elements", 0),
     ("explore", 0),

@@ -13,6 +13,9 @@ from dataclasses import dataclass
 from eapo_gym.protocol import escape, parse
 from eapo_gym.schema import Exchange
 
+REFLECTIONS = "past_reflections"
+"""The section with what an agent wrote after earlier episodes."""
+
 
 @dataclass(frozen=True, slots=True)
 class Section:
@@ -41,6 +44,11 @@ def text_section(name: str, text: str) -> Section:
         return tagged(name, f"{text[: size - tail]}\n{_gap(name, len(text) - size)}\n{text[len(text) - tail :]}")
 
     return Section(name, len(text), write)
+
+
+def numbered(texts: Sequence[str]) -> str:
+    """One paragraph for each text, by the number of the episode that it was written after."""
+    return "\n".join(f"After episode {i}: {text}" for i, text in enumerate(texts, 1))
 
 
 def _gap(name: str, characters: int) -> str:

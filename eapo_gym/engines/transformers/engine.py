@@ -145,8 +145,39 @@ class TransformersEngine(Engine):
     # Requests
 
     async def generate(self, prompts: Sequence[Prompt], sampling: Sampling) -> list[Completion]:
+        requests = await self._requests(prompts, sampling)
+        return [self._completion(request) for request in await self._answer(requests)]
+
+    async def generate_all(
+        self, calls: Sequence[tuple[Sequence[Prompt], Sampling]]
+    ) -> list[list[Completion] | EngineError]:
+        asked = [await self._requests_or_error(*call) for call in calls]
+        every = [request for requests in asked if isinstance(requests, list) for request in requests]
+        try:
+            await self._answer(every, each_for_itself=True)
+        except EngineError as error:  # none of them was taken
+            return [error] * len(calls)
+        return [self._completions(requests) if isinstance(requests, list) else requests for requests in asked]
+
+    def _completions(self, requests: Sequence[Request]) -> list[Completion] | EngineError:
+        """The responses of requests that have ended, or what was wrong with one of them."""
+        for request in requests:
+            error = request.future.exception()
+            if isinstance(error, EngineError):
+                return error
+            if error is not None:
+                raise error
+        return [self._completion(request) for request in requests]
+
+    async def _requests_or_error(self, prompts: Sequence[Prompt], sampling: Sampling) -> list[Request] | EngineError:
+        try:
+            return await self._requests(prompts, sampling)
+        except EngineError as error:
+            return error
+
+    async def _requests(self, prompts: Sequence[Prompt], sampling: Sampling) -> list[Request]:
         self._adapters.check(sampling.adapter)
-        requests = [
+        return [
             await self._request(
                 prompt,
                 sampling=sampling,
@@ -156,7 +187,6 @@ class TransformersEngine(Engine):
             )
             for i, prompt in enumerate(prompts)
         ]
-        return [self._completion(request) for request in await self._answer(requests)]
 
     async def score(
         self, prompts: Sequence[Prompt], targets: Sequence[Sequence[int]], *, adapter: str | None = None
@@ -219,13 +249,18 @@ class TransformersEngine(Engine):
             self._reader = ImageReader(self.model, self._chat)
         return self._reader
 
-    async def _answer(self, requests: Sequence[Request]) -> list[Request]:
-        """Submit requests and wait for all; if one fails or nobody waits any more, the others end too."""
+    async def _answer(self, requests: Sequence[Request], *, each_for_itself: bool = False) -> list[Request]:
+        """Submit requests and wait for all; if one fails or nobody waits any more, the others end too.
+
+        Where it is `each_for_itself`, one that fails does not end the others: its future has the error.
+        """
         if self._is_held():
             raise EngineError("The engine is paused by who asks: leave `async with engine.paused()` first.")
         self._batcher.submit(requests)
         try:
-            return list(await asyncio.gather(*(asyncio.wrap_future(request.future) for request in requests)))
+            futures = [asyncio.wrap_future(request.future) for request in requests]
+            await asyncio.gather(*futures, return_exceptions=each_for_itself)
+            return list(requests)
         finally:
             for request in requests:
                 request.future.cancel()

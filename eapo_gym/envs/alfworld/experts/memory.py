@@ -71,14 +71,14 @@ class Memory:
         found = [
             f"{things} {preposition(place)} {place}"
             for place in sorted({place for _, place in self.found}, key=by_name)
-            for things in _ranges(thing for thing, where in self.found if where == place)
+            for things in ranges(thing for thing, where in self.found if where == place)
         ]
         for title, items in (
             ("Found", found),
-            ("Open", _ranges(self.opened)),
-            ("Searched", _ranges(self.searched)),
-            ("Not searched", _ranges(self.unsearched)),
-            ("Of no use", _ranges(self.useless)),
+            ("Open", ranges(self.opened)),
+            ("Searched", ranges(self.searched)),
+            ("Not searched", ranges(self.unsearched)),
+            ("Of no use", ranges(self.useless)),
             ("Last", [self.last] if self.last else []),
         ):
             if items:
@@ -128,7 +128,7 @@ _TEXT = re.compile(
 )
 
 
-def _ranges(names: Iterable[str]) -> list[str]:
+def ranges(names: Iterable[str]) -> list[str]:
     """Like "drawer 1-3, 5", one for each kind."""
     numbers: dict[str, list[int]] = {}
     for name in sorted(names, key=by_name):

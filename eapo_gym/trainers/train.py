@@ -1,0 +1,414 @@
+"""A run of training: play, learn, evaluate, save, from the first step to the last; broken off, it goes on.
+
+    result = train(TrainConfig.make(model="runs/sft/model", algorithm="eapo"), "runs/eapo")
+
+The folder has `config.json` (what the run is), `metrics.jsonl` (a line for each step; step 0 is before any), `checkpoints`,
+`evals` (runs of `eapo_gym.bench`, with their episodes) and in the end `model`, a plain Hugging Face folder.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+import math
+import time
+import warnings
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from eapo_gym.agents.model import ModelAgent
+from eapo_gym.bench.evaluate import Evaluation, evaluate
+from eapo_gym.bench.evaluate import Progress as Playing
+from eapo_gym.bench.metrics import Metrics as Measured
+from eapo_gym.bench.setting import describe_env, open_env, select_tasks
+from eapo_gym.engines.base import Engine, Sampling
+from eapo_gym.loggers import open_loggers
+from eapo_gym.trainers.batch import make_batch
+from eapo_gym.trainers.checkpoint import Checkpoints, capture_rng, restore_rng
+from eapo_gym.trainers.config import BadConfig, TrainConfig
+from eapo_gym.trainers.failures import SuccessWatch, require_episodes, survive_engine
+from eapo_gym.trainers.learning import Learner, Metrics, roles_of
+from eapo_gym.trainers.measures import of_process, of_rollouts
+from eapo_gym.trainers.online import online_rewards
+from eapo_gym.trainers.policy import Policy
+from eapo_gym.trainers.processes import Processes
+from eapo_gym.trainers.records import keep_metrics_until, open_run, write_done
+from eapo_gym.trainers.rollout import Collected, Collector
+
+CHECKPOINTS, EVALS, MODEL, SFT = "checkpoints", "evals", "model", "sft"
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a run has come."""
+
+    step: int
+    """The one that is going on; 0 before the first."""
+
+    steps: int
+    doing: str
+    """play, learn, evaluate, save or fine-tune."""
+
+    playing: Playing | None = None
+    metrics: Metrics | None = None
+    """Of a step that has just ended."""
+
+    notice: str = ""
+    """Something that somebody should read."""
+
+
+OnProgress = Callable[[Progress], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What came of a run."""
+
+    folder: Path
+    model: Path
+    metrics: Metrics
+    """Of the last step."""
+
+
+def train(
+    config: TrainConfig,
+    out: str | Path,
+    *,
+    make_env: Callable[[], Any] | None = None,
+    on_progress: OnProgress | None = None,
+) -> Result:
+    """Train, or go on with the run that is in the folder; with several processes each of them calls it.
+
+    `make_env` replaces the environment that the configuration names, which is then only a description of it.
+    """
+    if not config.model:
+        raise BadConfig("model: expected a folder or a hub's id to train, got none: add model=… to the arguments.")
+    processes = Processes(config)
+    try:
+        return asyncio.run(_Run(config, Path(out), processes, make_env, on_progress).run())
+    finally:
+        processes.close()
+
+
+class _Tasks:
+    """The order in which tasks are drawn: all of them, shuffled, and again in another order."""
+
+    def __init__(self, names: Sequence[str], seed: int, processes: Processes) -> None:
+        self.names, self.seed, self.processes = list(names), seed, processes
+        self.drawn = 0
+        """By this process."""
+
+    def draw(self, count: int) -> list[str]:
+        """The next ones for this process; each task comes once before any comes again."""
+        found = []
+        for _ in range(count):
+            place = self.drawn * self.processes.count + self.processes.rank
+            round_, within = divmod(place, len(self.names))
+            order = np.random.default_rng((self.seed, round_)).permutation(len(self.names))
+            found.append(self.names[order[within]])
+            self.drawn += 1
+        return found
+
+
+class _Run:
+    def __init__(
+        self,
+        config: TrainConfig,
+        out: Path,
+        processes: Processes,
+        make_env: Callable[[], Any] | None,
+        on_progress: OnProgress | None,
+    ) -> None:
+        self.config, self.out, self.processes = config, out, processes
+        self.tell: OnProgress = on_progress if on_progress is not None and processes.is_first else lambda _: None
+        self.make_env = make_env or self._open_env
+        env = self.make_env()
+        core: Any = env.unwrapped
+        self.env_facts = describe_env(env, config.env)
+        names = select_tasks(core.tasks(), None, config.max_tasks)
+        self.tasks = _Tasks(names, config.seed, processes)
+        self.env = env  # agents look at it once, to say of its commands what is so
+        self.env_steps = 0
+        self.watch = SuccessWatch()
+        # Each process has its own share of a step.
+        self.own = replace(config, tasks_per_step=config.tasks_per_step // processes.count)
+
+    def _open_env(self) -> Any:
+        config = self.config
+        rollback = None if config.rollback == "none" else config.rollback
+        return open_env(
+            config.env, {"split": config.split, **config.env_kwargs}, rollback=rollback, max_steps=config.max_steps
+        )
+
+    # The run, from top to bottom
+
+    async def run(self) -> Result:
+        config, out = self.config, self.out
+        with ExitStack() as open_things:
+            done = open_run(config, out, self.env_facts, writes=self.processes.is_first, held=open_things)
+            if done is not None:
+                return Result(out, out / MODEL, done)
+            model = await self._fine_tuned()
+            self.policy = Policy.load(
+                config, model, roles=roles_of(config), accelerator=self.processes.accelerator
+            )
+            self.checkpoints = Checkpoints(out / CHECKPOINTS, config.keep_last)
+            await self._open_engine()
+            self.learner = Learner(config, self.policy, self.agent, self.processes)
+            try:
+                begun = self._take_up()
+                if self.processes.is_first:
+                    keep_metrics_until(out, begun)
+                    self.loggers = open_things.enter_context(
+                        open_loggers(config.loggers, out, run_name=out.name, config=config.to_json())
+                    )
+                metrics: Metrics = {}
+                if begun is None:
+                    metrics = await self._before()
+                for step in range((begun or 0) + 1, config.steps + 1):
+                    metrics = await self._step(step)
+                self.policy.export(out / MODEL)
+                if self.processes.is_first:
+                    write_done(out, metrics)
+            finally:
+                await self.collector.close()
+                await self.engine.close()
+                self.env.close()
+        return Result(out, out / MODEL, metrics)
+
+    async def _before(self) -> Metrics:
+        """What there is to be known before the first step."""
+        metrics: Metrics = {"env_steps": 0.0}
+        if self.config.eval_every:
+            metrics |= await self._surviving(0, lambda: self._evaluate(0))
+        self._log(metrics, 0)
+        return metrics
+
+    async def _step(self, step: int) -> Metrics:
+        config = self.config
+        begin = time.perf_counter()
+        drawn, env_steps = self.tasks.drawn, self.env_steps
+
+        async def play() -> Collected:
+            self.tasks.drawn, self.env_steps = drawn, env_steps  # once more from the beginning, if the engine died
+            return await self._play(step)
+
+        self.tell(Progress(step, config.steps, "play"))
+        collected = await self._surviving(step, play)
+        batch = make_batch(collected.groups)
+        explore = None
+        seconds: dict[str, float] = {"time/rollout": time.perf_counter() - begin}
+        if config.explore_reward == "online":
+            between = time.perf_counter()
+            explore = await online_rewards(batch, self.collector, config, collected=collected)
+            seconds["time/online"] = time.perf_counter() - between
+        self._require(collected, step)
+
+        self.tell(Progress(step, config.steps, "learn"))
+        async with self.policy.paused(self.engine):
+            learned = self.learner.learn(batch, step, explore)
+        between = time.perf_counter()
+        await self.policy.sync(self.engine)
+        seconds["time/sync"] = time.perf_counter() - between
+        metrics = self._over_processes(
+            {**of_rollouts(collected, batch, seconds["time/rollout"]), **learned, **seconds}, collected
+        )
+        for warning in self.learner.warnings:
+            self.tell(Progress(step, config.steps, "learn", notice=warning))
+        self.learner.warnings.clear()
+        last = step == config.steps
+        evaluated = bool(config.eval_every) and (last or step % config.eval_every == 0)
+        if evaluated:
+            between = time.perf_counter()
+            metrics |= await self._surviving(step, lambda: self._evaluate(step))
+            metrics["time/eval"] = time.perf_counter() - between
+        metrics["time/step"] = time.perf_counter() - begin
+        if last or evaluated or step % config.save_every == 0:
+            self.tell(Progress(step, config.steps, "save"))
+            between = time.perf_counter()
+            self._save(step, metrics.get("eval/success"))
+            metrics["time/save"] = time.perf_counter() - between
+        self._log(metrics, step)
+        return metrics
+
+    # Parts of a step
+
+    async def _play(self, step: int) -> Collected:
+        config, own = self.config, self.own
+
+        def tell(playing: Playing) -> None:
+            self.tell(Progress(step, config.steps, "play", playing))
+
+        if config.dynamic_sampling:
+            found = await self.collector.collect_dynamic(self.tasks.draw, step, self.learner.informative, tell)
+        else:
+            found = await self.collector.collect(self.tasks.draw(own.tasks_per_step), step, tell)
+        return found
+
+    def _require(self, collected: Collected, step: int) -> None:
+        """Something to learn from, in one of the processes at least."""
+        trained = self.processes.sums([sum(len(attempts) for _, attempts in collected.groups)])
+        if trained == [0.0]:
+            require_episodes(collected.counts.ended, step)
+        [solved] = self.processes.sums([collected.counts.outcomes["solved"]])
+        self.watch.note(int(solved), step)
+
+    def _over_processes(self, metrics: Metrics, collected: Collected) -> Metrics:
+        """Means over the processes; what is counted is added up."""
+        every = self.processes.gather(metrics)
+        found: Metrics = {}
+        for name in dict.fromkeys(name for each in every for name in each):
+            values = [each[name] for each in every if name in each]
+            if name.startswith(("tokens/", "tokens_per_second/", "failures/", "train/episodes")):
+                found[name] = float(sum(values))
+            else:
+                known = [value for value in values if not math.isnan(value)]
+                found[name] = float(np.mean(known)) if known else math.nan
+        [steps] = self.processes.sums([collected.counts.env_steps])
+        self.env_steps += int(steps)
+        return {"env_steps": float(self.env_steps), **found, **of_process()}
+
+    async def _evaluate(self, step: int) -> Metrics:
+        """How the policy does on tasks that it is not trained on; the first process plays all of them."""
+        found: Metrics = {}
+        if self.processes.is_first:
+            self.tell(Progress(step, self.config.steps, "evaluate"))
+            found = of_evaluation(await self._measure(step))
+        self.processes.wait()
+        return found
+
+    async def _measure(self, step: int) -> Measured:
+        config = self.config
+        agent = copy.copy(self.collector.agent)
+        agent.keeps_images = False
+        temperature = config.temperature if config.eval_temperature is None else config.eval_temperature
+        agent.sampling = replace(agent.sampling, temperature=temperature)
+        evaluation = Evaluation(
+            env=config.env,
+            agent=config.agent,
+            split=config.eval_split,
+            env_kwargs=config.env_kwargs,
+            agent_options=config.agent_options,
+            model=config.model,
+            sampling=agent.sampling,
+            max_tasks=config.eval_tasks,
+            max_steps=config.max_steps,
+            rollback=None if config.rollback == "none" else config.rollback,
+            limits=self.collector.limits,
+            retries=config.retries,
+            parallel=config.parallel,
+            seeds=(config.seed,),
+        )
+
+        def tell(playing: Playing) -> None:
+            self.tell(Progress(step, config.steps, "evaluate", playing))
+
+        lockstep = self.collector.lockstep
+        if lockstep is not None:
+            lockstep.forget_prefixes()
+        result = await evaluate(
+            evaluation,
+            self.out / EVALS / f"step-{step:06d}",
+            agent=agent,
+            engine=self.engine,
+            on_progress=tell,
+            around=None if lockstep is None else lambda number: lockstep.participant((number,)),
+        )
+        return result.metrics
+
+    def _save(self, step: int, score: float | None) -> None:
+        state = {
+            "policy": self.policy.state(),
+            "learner": self.learner.state(),
+            "drawn": self.tasks.drawn,
+            "env_steps": self.env_steps,
+            "without_success": self.watch.without,
+            "rng": capture_rng(),
+        }
+        if self.processes.is_first:
+            self.checkpoints.save(step, state, score=score)
+        self.processes.wait()
+
+    def _take_up(self) -> int | None:
+        """The step that the last checkpoint is of; None for a new run."""
+        found = self.checkpoints.latest()
+        if found is None:
+            return None
+        state = self.checkpoints.load(found)
+        self.policy.load_state(state["policy"])
+        self.learner.load_state(state["learner"])
+        self.tasks.drawn, self.env_steps = state["drawn"], state["env_steps"]
+        self.watch.without = state["without_success"]
+        restore_rng(state["rng"])
+        self.processes.wait()
+        if self.processes.is_first:
+            self.checkpoints.rewind(found.step)
+        return found.step
+
+    def _log(self, metrics: Metrics, step: int) -> None:
+        if self.processes.is_first:
+            self.loggers.log(metrics, step)
+        self.tell(Progress(step, self.config.steps, "log", metrics=metrics))
+
+    # The model and what samples from it
+
+    async def _fine_tuned(self) -> str:
+        """The model that RL begins with: fine-tuned first, if there is data for that."""
+        config = self.config
+        if not config.sft_data:
+            return config.model
+        from eapo_gym.trainers.sft import sft
+
+        self.tell(Progress(0, config.steps, "fine-tune"))
+        result = await asyncio.to_thread(
+            sft, config, config.sft_data, self.out / SFT, accelerator=self.processes.accelerator
+        )
+        return str(result.model)
+
+    async def _open_engine(self) -> None:
+        from eapo_gym.agents.loading import make_agent
+
+        config = self.config
+        self.engine: Engine = self.policy.open_engine()
+        if config.sampler != "shared":
+            await self.policy.sync(self.engine)
+        sampling = Sampling(
+            max_tokens=config.max_tokens, temperature=config.temperature, adapter=self.policy.adapter
+        )
+        agent = make_agent(
+            config.agent, engine=self.engine, env=self.env, sampling=sampling, options=dict(config.agent_options)
+        )
+        if not isinstance(agent, ModelAgent):
+            raise BadConfig(f"agent: expected one that asks a model, got {config.agent!r}.")
+        self.agent = agent
+        self.collector = Collector(self.own, agent, self.engine, make_env=self.make_env)
+
+    async def _surviving(self, step: int, work: Callable[[], Any]) -> Any:
+        """The work, begun again with a new engine should the engine die."""
+
+        async def reopen() -> None:
+            await self.collector.close()
+            await self.engine.close()
+            await self._open_engine()
+
+        return await survive_engine(work, reopen, step)
+
+
+def of_evaluation(measured: Measured) -> Metrics:
+    """The numbers of an evaluation that a run's log has."""
+    low, high = measured.success.interval
+    return {
+        "eval/success": measured.success.rate,
+        "eval/low": low,
+        "eval/high": high,
+        "eval/steps": measured.steps.mean,
+        "eval/degree": measured.exploration_degree.mean,
+        "eval/degree_no_loops": measured.exploration_degree_no_self_loops.mean,
+        "eval/format_rate": math.nan if measured.format_rate is None else measured.format_rate,
+        "eval/invalid_rate": measured.invalid_rate,
+    }

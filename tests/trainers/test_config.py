@@ -1,0 +1,116 @@
+"""The configuration: presets, files, arguments, and what is refused."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("yaml", reason="PyYAML reads configurations: pip install 'eapo-gym[train]'")
+
+from eapo_gym.errors import UnknownName
+from eapo_gym.trainers.config import BadConfig, TrainConfig, docs
+from eapo_gym.trainers.presets import PRESETS
+
+
+def test_every_setting_is_documented_with_one_line() -> None:
+    assert docs().keys() == {item.name for item in fields(TrainConfig)}
+    assert all(text.endswith(".") and len(text) < 150 for text in docs().values())
+
+
+def test_the_file_beats_the_preset_and_arguments_beat_the_file(tmp_path: Path) -> None:
+    file = tmp_path / "c.yaml"
+    file.write_text("algorithm: grpo\nseed: 3\nkl_weight: 0.5\nagent_options: {compact: true}\n")
+    config = TrainConfig.load(file, ["seed=4", "learning_rate=3e-4"])
+    assert (config.grouping, config.explore_reward) == ("trajectory", "none"), "the preset's"
+    assert (config.kl_weight, config.agent_options) == (0.5, {"compact": True}), "the file's"
+    assert (config.seed, config.learning_rate) == (4, 3e-4), "the arguments'"
+    assert TrainConfig.load(file, ["algorithm=gigpo"]).grouping == "gigpo"
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "value"),
+    [
+        ("sft_data=[a.jsonl, b.jsonl]", "sft_data", ("a.jsonl", "b.jsonl")),
+        ("sft_data=a.jsonl", "sft_data", ("a.jsonl",)),
+        ("max_tasks=null", "max_tasks", None),
+        ("dynamic_sampling=true", "dynamic_sampling", True),
+        ("agent_options={compact: true}", "agent_options", {"compact": True}),
+        ("agent_options.compact=true", "agent_options", {"compact": True}),
+        ("gamma_task=1", "gamma_task", 1.0),
+        ("model=", "model", ""),
+        ("episode_timeout=5", "episode_timeout", 5.0),
+    ],
+)
+def test_arguments_are_yaml(text: str, name: str, value: Any) -> None:
+    found = getattr(TrainConfig.load(None, [text]), name)
+    assert found == value
+    assert type(found) is type(value)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("group_sise=4", "Did you mean 'group_size'"),
+        ("algorithm=eapo-papr", "Did you mean 'eapo-paper'"),
+        ("seed", "key=value"),
+        ("seed=x", "seed: expected a whole number, got 'x'"),
+        ("seed=1.5", "seed: expected a whole number"),
+        ("seed=true", "seed: expected a whole number"),
+        ("grouping=stat", "grouping: expected one of state_depth"),
+        ("learning_rate=fast", "learning_rate: expected a number or null"),
+        ("learning_rate=-1", "learning_rate: expected a number above 0"),
+        ("group_size=1", "nothing to be compared with"),
+        ("gamma_task=1.1", "a discount from 0 to 1"),
+        ("temperature=0", "temperature"),
+        ("agent_options=[1]", "agent_options: expected a mapping"),
+        ("sft_data=[1]", "a list of texts"),
+        ("overlong_buffer=5000", "overlong_buffer: expected less than max_tokens"),
+        ("kl_weight=.nan", "kl_weight"),
+        ("env={", "env: '{' is not YAML"),
+    ],
+)
+def test_what_cannot_be_is_one_sentence(text: str, said: str) -> None:
+    with pytest.raises((BadConfig, UnknownName)) as found:
+        TrainConfig.load(None, [text])
+    assert said in str(found.value)
+    assert "\n" not in str(found.value)
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [("- 1", "got list"), ("a: [", "is not YAML"), ("sed: 1", "Did you mean 'seed'"), (b"\xff\xfe", "is not YAML")],
+)
+def test_a_broken_file_is_one_sentence(tmp_path: Path, content: str | bytes, said: str) -> None:
+    file = tmp_path / "c.yaml"
+    file.write_bytes(content.encode() if isinstance(content, str) else content)
+    with pytest.raises((BadConfig, UnknownName), match=said):
+        TrainConfig.load(file)
+    with pytest.raises(BadConfig, match="no such file"):
+        TrainConfig.load(tmp_path / "none.yaml")
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_every_preset_can_be_made_and_written(name: str) -> None:
+    config = TrainConfig.make(algorithm=name, model="m")
+    assert TrainConfig.make(**config.to_json()) == config
+    for setting, value in PRESETS[name].items():
+        assert getattr(config, setting) == value
+
+
+def test_the_presets_differ_as_their_names_say() -> None:
+    eapo = TrainConfig.make(algorithm="eapo").to_json()
+
+    def changes(name: str) -> dict[str, Any]:
+        other = TrainConfig.make(algorithm=name).to_json()
+        return {key: other[key] for key in other if other[key] != eapo[key] and key != "algorithm"}
+
+    assert changes("eapo-no-explore") == {"explore_reward": "none"}
+    assert changes("eapo-no-grouping") == {"grouping": "state"}
+    assert changes("eapo-no-format") == {"format_weight": 0.0}
+    assert changes("eapo-no-sft") == {"rollback_sft": False}
+    assert changes("eapo-online") == {"explore_reward": "online"}
+    for name in ("grpo", "dapo", "gigpo", "lamer"):
+        assert TrainConfig.make(algorithm=name).format_weight == eapo["format_weight"], "every arm has it"
