@@ -11,7 +11,9 @@ from gymnasium.error import Error as GymnasiumError
 from typer.core import TyperGroup
 
 from eapo_gym.cli import options as opt
+from eapo_gym.cli import training_data
 from eapo_gym.cli.models import models
+from eapo_gym.cli.training_report import SweepCommand, sweep
 from eapo_gym.errors import EapoError
 
 MISUSE = 2
@@ -223,11 +225,44 @@ def report_(
     out: Annotated[
         Path | None, typer.Option(help="The file; by default report.html in the first folder.", dir_okay=False)
     ] = None,
+    figures: Annotated[
+        bool, typer.Option("--figures", help="Of training runs, write each figure as PNG and SVG beside it too.")
+    ] = False,
 ) -> None:
-    """Write the report of a run, or of several side by side, as one HTML file."""
-    from eapo_gym.cli.evaluating import run_report
+    """Write the report of a run, or of several side by side, as one HTML file: of evaluations, or of training runs."""
+    from eapo_gym.cli.training_report import are_training_runs, run_training_report
 
-    run_report(runs, out)
+    if are_training_runs(runs):
+        run_training_report(runs, out, figures=figures)
+    else:
+        from eapo_gym.cli.evaluating import run_report
+
+        run_report(runs, out)
+
+
+@app.command()
+def train(
+    settings: Annotated[
+        list[str] | None, typer.Argument(metavar="[KEY=VALUE]...", help="Settings, as in algorithm=grpo seed=1.")
+    ] = None,
+    config: Annotated[Path | None, typer.Option(help="A YAML file with settings.", dir_okay=False)] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="The folder of the run; an unfinished one goes on.", file_okay=False)
+    ] = None,
+    report: Annotated[bool, typer.Option("--report/--no-report", help="Draw the figures at the end.")] = True,
+    help_config: Annotated[bool, typer.Option("--help-config", help="List every setting and every preset.")] = False,
+) -> None:
+    """Train a model by reinforcement learning: EAPO, its ablations, GRPO, DAPO, GiGPO or LaMer."""
+    from eapo_gym.cli.training import print_settings, run_train
+
+    if help_config:
+        print_settings()
+    else:
+        run_train(config, settings or [], out, report=report)
+
+
+training_data.register(app)
+app.command("sweep", cls=SweepCommand)(sweep)
 
 
 @app.command()

@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 import os
 import re
-import sys
-import warnings
 from collections.abc import Sequence
 from dataclasses import MISSING, fields
 from pathlib import Path
@@ -14,12 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 from eapo_gym.cli.evaluating import stoppable
 from eapo_gym.cli.terminal import console, plain
+from eapo_gym.cli.training_report import run_training_report
 
 if TYPE_CHECKING:
     from eapo_gym.trainers.config import TrainConfig
     from eapo_gym.trainers.train import Progress, Result
-
-REPORT_FILE = "report.html"
 
 _SAID: dict[str, tuple[str, str]] = {
     "train/success": ("solved", ".0%"),
@@ -47,7 +44,9 @@ def run_train(config_file: Path | None, settings: Sequence[str], out: Path | Non
     with stoppable(folder), Watch(config.steps) as watch:
         result = train(config, folder, on_progress=watch)
     if first:
-        _say(result, config, write_report([folder], folder / REPORT_FILE) if report else None)
+        _say(result, config)
+        if report:
+            run_training_report([folder])
     return folder
 
 
@@ -55,14 +54,6 @@ def default_folder(config: TrainConfig) -> Path:
     """Where a run goes that was given no folder: a name that the same command finds again."""
     parts = [config.env.removeprefix("eapo/"), config.algorithm, f"seed{config.seed}"]
     return Path("runs") / "-".join(re.sub(r"[^A-Za-z0-9._]+", "-", part).strip("-.") for part in parts)
-
-
-def write_report(folders: Sequence[Path], out: Path) -> Path:
-    """The figures of one or several training runs, as one HTML file."""
-    from eapo_gym.trainers.report import write_training_report
-    from eapo_gym.trainers.runs import load_training_runs
-
-    return write_training_report(load_training_runs(folders), out)
 
 
 def print_settings() -> None:
@@ -100,8 +91,14 @@ class Watch:
     """Progress of a run: bars where there is a terminal, and a line for each step in any case."""
 
     def __init__(self, steps: int) -> None:
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-        from rich.progress import TimeRemainingColumn
+        from rich.progress import (
+            BarColumn,
+            MofNCompleteColumn,
+            Progress,
+            TextColumn,
+            TimeElapsedColumn,
+            TimeRemainingColumn,
+        )
 
         self.console = console(stderr=True)
         columns = (
@@ -151,13 +148,12 @@ def said(metrics: dict[str, float]) -> str:
     return "  ".join(found)
 
 
-def _say(result: Result, config: TrainConfig, page: Path | None) -> None:
+def _say(result: Result, config: TrainConfig) -> None:
     lines = [f"The trained model is in {result.model.resolve()}"]
     if "eval/success" in result.metrics:
         low, high = (result.metrics[f"eval/{name}"] for name in ("low", "high"))
         lines.append(
-            f"It solves {result.metrics['eval/success']:.1%} of {config.eval_split} (95 % interval {low:.1%} to {high:.1%})."
+            f"It solves {result.metrics['eval/success']:.1%} of {config.eval_split} "
+            f"(95 % interval {low:.1%} to {high:.1%})."
         )
-    if page is not None:
-        lines.append(f"Report: {page.resolve()}")
     console().print(plain("\n".join(lines)), soft_wrap=True)

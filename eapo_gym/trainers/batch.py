@@ -101,7 +101,9 @@ def make_batch(groups: Sequence[tuple[str, Sequence[Attempt]]]) -> Batch:
     numbers: dict[str, int] = {}
     return Batch(
         transitions,
-        *(np.array([row[i] for row in rows], np.int64) for i in (1, 2, 3)),
+        task=np.array([row[1] for row in rows], np.int64),
+        trajectory=np.array([row[2] for row in rows], np.int64),
+        episode=np.array([row[3] for row in rows], np.int64),
         t=np.array([row[4] if row[6] else row[0].t for row in rows], np.int64),
         length=np.array([row[4] for row in rows], np.int64),
         state=np.array([numbers.setdefault(step.fingerprint, len(numbers)) for step in transitions], np.int64),

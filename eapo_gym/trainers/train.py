@@ -2,8 +2,9 @@
 
     result = train(TrainConfig.make(model="runs/sft/model", algorithm="eapo"), "runs/eapo")
 
-The folder has `config.json` (what the run is), `metrics.jsonl` (a line for each step; step 0 is before any), `checkpoints`,
-`evals` (runs of `eapo_gym.bench`, with their episodes) and in the end `model`, a plain Hugging Face folder.
+The folder has `config.json` (what the run is), `metrics.jsonl` (a line for each step; step 0 is before any),
+`checkpoints`, `evals` (runs of `eapo_gym.bench`, with their episodes) and in the end `model`, a plain Hugging Face
+folder.
 """
 
 from __future__ import annotations
@@ -12,7 +13,6 @@ import asyncio
 import copy
 import math
 import time
-import warnings
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
@@ -37,6 +37,7 @@ from eapo_gym.trainers.measures import of_process, of_rollouts
 from eapo_gym.trainers.online import online_rewards
 from eapo_gym.trainers.policy import Policy
 from eapo_gym.trainers.processes import Processes
+from eapo_gym.trainers.publish import export
 from eapo_gym.trainers.records import keep_metrics_until, open_run, write_done
 from eapo_gym.trainers.rollout import Collected, Collector
 
@@ -154,9 +155,7 @@ class _Run:
             if done is not None:
                 return Result(out, out / MODEL, done)
             model = await self._fine_tuned()
-            self.policy = Policy.load(
-                config, model, roles=roles_of(config), accelerator=self.processes.accelerator
-            )
+            self.policy = Policy.load(config, model, roles=roles_of(config), accelerator=self.processes.accelerator)
             self.checkpoints = Checkpoints(out / CHECKPOINTS, config.keep_last)
             await self._open_engine()
             self.learner = Learner(config, self.policy, self.agent, self.processes)
@@ -172,7 +171,7 @@ class _Run:
                     metrics = await self._before()
                 for step in range((begun or 0) + 1, config.steps + 1):
                     metrics = await self._step(step)
-                self.policy.export(out / MODEL)
+                export(self.policy, out / MODEL, run=out)
                 if self.processes.is_first:
                     write_done(out, metrics)
             finally:
@@ -201,8 +200,9 @@ class _Run:
         self.tell(Progress(step, config.steps, "play"))
         collected = await self._surviving(step, play)
         batch = make_batch(collected.groups)
+        seconds = {"time/rollout": time.perf_counter() - begin}
+        played = of_rollouts(collected, batch, seconds["time/rollout"])
         explore = None
-        seconds: dict[str, float] = {"time/rollout": time.perf_counter() - begin}
         if config.explore_reward == "online":
             between = time.perf_counter()
             explore = await online_rewards(batch, self.collector, config, collected=collected)
@@ -215,9 +215,7 @@ class _Run:
         between = time.perf_counter()
         await self.policy.sync(self.engine)
         seconds["time/sync"] = time.perf_counter() - between
-        metrics = self._over_processes(
-            {**of_rollouts(collected, batch, seconds["time/rollout"]), **learned, **seconds}, collected
-        )
+        metrics = self._over_processes({**played, **learned, **seconds}, collected)
         for warning in self.learner.warnings:
             self.tell(Progress(step, config.steps, "learn", notice=warning))
         self.learner.warnings.clear()
@@ -228,12 +226,11 @@ class _Run:
             metrics |= await self._surviving(step, lambda: self._evaluate(step))
             metrics["time/eval"] = time.perf_counter() - between
         metrics["time/step"] = time.perf_counter() - begin
+        self._log(metrics, step)
+        # After the log: what is logged and not saved is cut off when the run is taken up, and played again.
         if last or evaluated or step % config.save_every == 0:
             self.tell(Progress(step, config.steps, "save"))
-            between = time.perf_counter()
             self._save(step, metrics.get("eval/success"))
-            metrics["time/save"] = time.perf_counter() - between
-        self._log(metrics, step)
         return metrics
 
     # Parts of a step
@@ -377,16 +374,14 @@ class _Run:
         self.engine: Engine = self.policy.open_engine()
         if config.sampler != "shared":
             await self.policy.sync(self.engine)
-        sampling = Sampling(
-            max_tokens=config.max_tokens, temperature=config.temperature, adapter=self.policy.adapter
-        )
+        sampling = Sampling(max_tokens=config.max_tokens, temperature=config.temperature, adapter=self.policy.adapter)
         agent = make_agent(
             config.agent, engine=self.engine, env=self.env, sampling=sampling, options=dict(config.agent_options)
         )
         if not isinstance(agent, ModelAgent):
             raise BadConfig(f"agent: expected one that asks a model, got {config.agent!r}.")
         self.agent = agent
-        self.collector = Collector(self.own, agent, self.engine, make_env=self.make_env)
+        self.collector = Collector(self.own, agent, self.engine, make_env=self.make_env, stream=self.processes.rank)
 
     async def _surviving(self, step: int, work: Callable[[], Any]) -> Any:
         """The work, begun again with a new engine should the engine die."""
