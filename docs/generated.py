@@ -51,6 +51,28 @@ API = (
     "eapo_gym.bench.compare",
     "eapo_gym.bench.statistics",
     "eapo_gym.bench.report",
+    "eapo_gym.trainers.config",
+    "eapo_gym.trainers.presets",
+    "eapo_gym.trainers.train",
+    "eapo_gym.trainers.rollback",
+    "eapo_gym.trainers.demonstrations",
+    "eapo_gym.trainers.collecting",
+    "eapo_gym.trainers.examples",
+    "eapo_gym.trainers.sft",
+    "eapo_gym.trainers.rollback_rate",
+    "eapo_gym.trainers.batch",
+    "eapo_gym.trainers.rewards",
+    "eapo_gym.trainers.groups",
+    "eapo_gym.trainers.objective",
+    "eapo_gym.trainers.policy",
+    "eapo_gym.trainers.qphi",
+    "eapo_gym.trainers.rollout",
+    "eapo_gym.trainers.checkpoint",
+    "eapo_gym.trainers.publish",
+    "eapo_gym.trainers.failures",
+    "eapo_gym.trainers.runs",
+    "eapo_gym.trainers.report",
+    "eapo_gym.trainers.sweep",
     "eapo_gym.loggers",
     "eapo_gym.scaffold",
     "eapo_gym.errors",
@@ -111,7 +133,8 @@ def spelt(module: ModuleType, name: str) -> str:
 
 
 def is_class(value: object) -> bool:
-    return inspect.isclass(value) and get_origin(value) is None  # Python 3.10 takes an alias for a class
+    """Python 3.10 takes an alias of a generic type for a class, and an alias of `str` is one."""
+    return inspect.isclass(value) and get_origin(value) is None and value.__module__ != "builtins"
 
 
 def plain(parameter: inspect.Parameter) -> inspect.Parameter:
@@ -206,12 +229,81 @@ def arms() -> str:
     return "\n".join(("| arm | what it is |", "|---|---|", *(f"| `{n}` | {a.about} |" for n, a in ARMS.items())))
 
 
+# The trainer
+
+
+def settings() -> str:
+    """Every setting of a training run, under the headings that the configuration's file has."""
+    from dataclasses import MISSING, fields
+    from typing import get_type_hints
+
+    from eapo_gym.trainers.config import TrainConfig, docs
+
+    said, kinds = docs(), get_type_hints(TrainConfig)
+    parts: dict[str, list[str]] = {}
+    heading = "What is trained"
+    names = {item.name: item for item in fields(TrainConfig)}
+    for line in inspect.getsource(TrainConfig).splitlines():
+        if found := re.fullmatch(r"    # (.+)", line):
+            heading = found[1]
+        elif (found := re.match(r"    (\w+): ", line)) and found[1] in names:
+            item = names[found[1]]
+            default = item.default if item.default_factory is MISSING else item.default_factory()
+            written = f"`{as_yaml(default)}`"
+            others = [f"`{each}`" for each in get_args(kinds[item.name]) if isinstance(each, str) and each != default]
+            row = (f"`{item.name}`", written + (f" (or {', '.join(others)})" if others else ""), said[item.name])
+            parts.setdefault(heading, []).append(f"| {' | '.join((*row[:2], as_markdown(row[2])))} |")
+    head = ("| setting | default | what it does |", "|---|---|---|")
+    return "\n\n".join("\n".join((f"**{heading}**", "", *head, *rows)) for heading, rows in parts.items())
+
+
+def as_yaml(value: object) -> str:
+    """As it would stand in a configuration's file."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if value is None:
+        return "null"
+    if isinstance(value, tuple | list):
+        return f"[{', '.join(map(as_yaml, value))}]"
+    return '""' if value == "" else str(value)
+
+
+def presets() -> str:
+    from eapo_gym.trainers.presets import PRESETS
+
+    rows = [
+        f"| `{name}` | {', '.join(f'`{key}: {as_yaml(value)}`' for key, value in values.items()) or 'the defaults'} |"
+        for name, values in PRESETS.items()
+    ]
+    return "\n".join(("| `algorithm` | what it sets |", "|---|---|", *rows))
+
+
+def failures() -> str:
+    from eapo_gym.trainers import failures as module
+
+    return "\n".join(line for line in (module.__doc__ or "").splitlines() if line.startswith("|"))
+
+
+def may_differ() -> str:
+    """Read from the source, which needs torch to be imported."""
+    rows = []
+    for name, price in (("MAY_DIFFER", "none"), ("MAY_DIFFER_IN_BITS", "the last bits")):
+        source = (ROOT / "eapo_gym" / "trainers" / "records.py").read_text(encoding="utf-8")
+        [value] = [node.value for node in ast.parse(source).body if name in assigned(node)]  # type: ignore[attr-defined]
+        rows += [f"| `{setting}` | {why} | {price} |" for setting, why in ast.literal_eval(value).items()]
+    return "\n".join(("| setting | why it may be another | what that costs |", "|---|---|---|", *rows))
+
+
 PARTS: dict[str, Callable[[], str]] = {
     "agents": agents,
     "api": api,
     "arms": arms,
     "checks": checks,
+    "failures": failures,
     "knobs": knobs,
+    "may differ": may_differ,
+    "presets": presets,
+    "settings": settings,
     **MEASURED,
 }
 

@@ -206,6 +206,37 @@ def reports(result: Any) -> str:
     return rows(head, body)
 
 
+def grouping(result: Any) -> str:
+    body = [
+        [f"`{name}`", *(number(row[f"{part}_s"]) for part in ("rewards", "advantages", "statistics"))]
+        for name, row in result["presets"].items()
+    ]
+    head = [f"{result['transitions']:,} transitions, seconds", "rewards", "groups and advantages", "statistics"]
+    return rows(head, body)
+
+
+def reward_model(result: Any) -> str:
+    batched, alone = result["seconds_per_1000"], result["one_at_a_time_seconds_per_1000"]
+    body = [
+        [
+            part,
+            number(batched[part]),
+            number(alone.get(part)),
+            number(alone[part] / batched[part] if alone.get(part) else None),
+        ]
+        for part in batched
+    ]
+    sums = sum(batched.values()), sum(alone.values())
+    body.append(["together", *map(number, sums), number(result["speedup"])])
+    head = [f"model of {result['model']} parameters, {result['device']}, s per 1,000 transitions"]
+    return rows([*head, "batched", "one sample at a time", "times as fast"], body)
+
+
+def learning(result: Any) -> str:
+    """The arms of the experiment, in the order and with the columns that its script has given them."""
+    return rows(result["table"]["head"], [list(map(str, row)) for row in result["table"]["rows"]])
+
+
 def _part(name: str, command: str, table: Table) -> Callable[[], str]:
     return lambda: measured(name, command, table)
 
@@ -219,6 +250,9 @@ MEASURED: dict[str, Callable[[], str]] = {
     "hosting": _part("hosting", "python benchmarks/hosting.py", hosting),
     "batching": _part("engine_batching", "python benchmarks/engine_batching.py", batching),
     "hostile": _part("hostile_outputs", "python benchmarks/hostile_outputs.py", hostile),
+    "grouping": _part("grouping", "python benchmarks/grouping.py", grouping),
+    "learning": _part("learning", "python benchmarks/learning/run.py", learning),
+    "reward model": _part("reward_model", "python benchmarks/reward_model.py", reward_model),
     "kills": _part("kill_and_resume", "python benchmarks/kill_and_resume.py", kills),
     "overhead": _part("bench_overhead", "python benchmarks/bench_overhead.py", overhead),
     "prompts": _part("prompt_building", "python benchmarks/prompt_building.py", prompts),

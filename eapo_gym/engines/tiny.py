@@ -56,7 +56,7 @@ class _Shape:
     @property
     def heads(self) -> int:
         """A power of two, so that it divides the width."""
-        return max(2, 1 << (self.hidden // self.head).bit_length() - 1)
+        return max(4, 1 << (self.hidden // self.head).bit_length() - 1)
 
     @property
     def spread(self) -> float:

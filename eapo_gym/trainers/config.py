@@ -279,6 +279,9 @@ class TrainConfig:
     steps: int = 1000
     """Steps of training."""
 
+    env_steps: int | None = None
+    """End with the step that brings the environment's steps to so many: a budget that all algorithms can share."""
+
     eval_every: int = 20
     """Steps from one evaluation to the next; 0 for none at all."""
 
@@ -328,6 +331,7 @@ class TrainConfig:
             "sft_learning_rate",
             "sft_max_steps",
             "max_tasks",
+            "env_steps",
             "eval_tasks",
         ):
             if (value := getattr(self, name)) is not None and value <= 0:

@@ -61,7 +61,7 @@ class Demonstrations:
 
     only_solved: bool = True
     noise: float = 0.0
-    """The share of actions that are replaced by a random one."""
+    """The share of actions that are replaced by a random one: half of these by one that is not possible now."""
 
     def __post_init__(self) -> None:
         if not 0 <= self.noise < 1:
@@ -121,11 +121,14 @@ class _Showing(Watcher):
         super().__init__(agent, env, hand)
         self._what = what
         self._said: list[tuple[Observation, Turn]] = []
+        self._offered: dict[str, None] = {}
+        """All that was possible at some time of the episode, in the order of its coming."""
 
     async def act_async(self, observation: Observation) -> Answer:
         response = as_response(await self.ask(observation), self.name)
         turn = await self.read(response.text)
         self._said.append((observation, turn))
+        self._offered |= dict.fromkeys(observation.valid_actions or ())
         return self._disturbed(observation, turn) or response
 
     def _disturbed(self, observation: Observation, turn: Turn) -> Response | None:
@@ -133,7 +136,9 @@ class _Showing(Watcher):
         if turn.action is None or chances.random() >= self._what.noise:
             return None
         offered = observation.valid_actions or tuple(getattr(self.core.action_space, "examples", ()))
-        others = [action for action in offered if action not in (turn.action, COMMAND)]
+        gone = [action for action in self._offered if action not in offered]
+        possible = gone if gone and chances.random() < 0.5 else offered
+        others = [action for action in possible if action not in (turn.action, COMMAND)]
         if not others:
             return None
         done = chances.choice(others)
@@ -172,10 +177,10 @@ class _Showing(Watcher):
 
 def _in_brief(example: Example) -> Example:
     turn = example.turn
-    memory = None if turn.memory is None else brief_memory(turn.memory)
+    memory = None if turn.memory is None else brief_memory(example.goal, turn.memory)
     return replace(
         example,
         explore=brief_explore(example.explore),
-        memory=brief_memory(example.memory),
+        memory=brief_memory(example.goal, example.memory),
         turn=replace(turn, explore=brief_explore(turn.explore), memory=memory),
     )

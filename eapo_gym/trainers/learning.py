@@ -81,6 +81,11 @@ class Learner:
         metrics["failures/skipped_updates"] = sum(each.skipped for each in self.bad_updates.values())
         return metrics | {f"time/{part}": seconds for part, seconds in self._seconds.items()}
 
+    def asks_as(self, agent: ModelAgent) -> None:
+        """The prompts are this agent's from now on: that of an engine that was opened again."""
+        if self.reward_model is not None:
+            self.reward_model.agent = agent
+
     def informative(self, attempts: Sequence[Attempt]) -> bool:
         """Whether a group of attempts tells good from bad: they have not all earned the same."""
         batch = make_batch([("", attempts)])
@@ -115,6 +120,7 @@ class Learner:
         finite = [norm for norm in norms if np.isfinite(norm)]
         found["policy/grad_norm"] = float(np.mean(finite)) if finite else float("nan")
         found["policy/learning_rate"] = policy.learning_rate("policy")
+        found["tokens_per_second/update"] = config.epochs * sum(row.length for row in rows) / self._seconds["update"]
         return dict(found)
 
     def _parts(self, count: int, step: int) -> Iterator[list[int]]:

@@ -88,8 +88,11 @@ class TrainingRun:
 
     @property
     def finished(self) -> bool:
-        """It has all its steps."""
-        return self.planned is not None and bool(self.rows) and self.rows[-1]["step"] >= self.planned
+        """It has all its steps, or has used up those of the environment."""
+        if not self.rows:
+            return False
+        has_all = self.planned is not None and self.rows[-1]["step"] >= self.planned
+        return has_all or as_number(self.rows[-1].get("env_steps")) >= as_number(self.config.get("env_steps"))
 
     def last(self, name: str) -> float:
         """The last value that was measured, or NaN."""

@@ -27,8 +27,8 @@ from eapo_gym.bench.evaluate import Progress as Playing
 from eapo_gym.bench.metrics import Metrics as Measured
 from eapo_gym.bench.setting import describe_env, open_env, select_tasks
 from eapo_gym.engines.base import Engine, Sampling
-from eapo_gym.loggers import open_loggers
-from eapo_gym.trainers.batch import make_batch
+from eapo_gym.loggers import open_loggers, read_metrics
+from eapo_gym.trainers.batch import Batch, Floats, make_batch
 from eapo_gym.trainers.checkpoint import Checkpoints, capture_rng, restore_rng
 from eapo_gym.trainers.config import BadConfig, TrainConfig
 from eapo_gym.trainers.failures import SuccessWatch, require_episodes, survive_engine
@@ -42,6 +42,12 @@ from eapo_gym.trainers.records import keep_metrics_until, open_run, write_done
 from eapo_gym.trainers.rollout import Collected, Collector
 
 CHECKPOINTS, EVALS, MODEL, SFT = "checkpoints", "evals", "model", "sft"
+
+_ADD_UP = ("tokens/", "tokens_per_second/", "failures/", "train/episodes")
+"""Metrics of which each of several processes has a part; of all others it has an estimate, and their mean is taken."""
+
+_OF_ALL = ("failures/skipped_updates",)
+"""Counts of what all processes do together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +121,23 @@ class _Tasks:
             self.drawn += 1
         return found
 
+    def take_up(self, drawn: Sequence[int]) -> None:
+        """Go on after what each process had drawn; other processes than then go on after all of it."""
+        count = self.processes.count
+        self.drawn = drawn[self.processes.rank] if len(drawn) == count else -(-sum(drawn) // count)
+
+
+@dataclass(frozen=True, slots=True)
+class _Played:
+    """What a step has to learn from."""
+
+    collected: Collected
+    batch: Batch
+    explore: Floats | None
+    """The exploratory rewards, where they come from rollouts."""
+
+    metrics: Metrics
+
 
 class _Run:
     def __init__(
@@ -127,7 +150,7 @@ class _Run:
     ) -> None:
         self.config, self.out, self.processes = config, out, processes
         self.tell: OnProgress = on_progress if on_progress is not None and processes.is_first else lambda _: None
-        self.make_env = make_env or self._open_env
+        self.make_env, self.is_described_only = make_env or self._open_env, make_env is not None
         env = self.make_env()
         core: Any = env.unwrapped
         self.env_facts = describe_env(env, config.env)
@@ -136,6 +159,7 @@ class _Run:
         self.env = env  # agents look at it once, to say of its commands what is so
         self.env_steps = 0
         self.watch = SuccessWatch()
+        self.opened: list[Engine | Collector] = []
         # Each process has its own share of a step.
         self.own = replace(config, tasks_per_step=config.tasks_per_step // processes.count)
 
@@ -157,28 +181,32 @@ class _Run:
             model = await self._fine_tuned()
             self.policy = Policy.load(config, model, roles=roles_of(config), accelerator=self.processes.accelerator)
             self.checkpoints = Checkpoints(out / CHECKPOINTS, config.keep_last)
-            await self._open_engine()
-            self.learner = Learner(config, self.policy, self.agent, self.processes)
             try:
-                begun = self._take_up()
+                self._open_engine()
+                self.learner = Learner(config, self.policy, self.agent, self.processes)
+                begun = await self._take_up()
                 if self.processes.is_first:
                     keep_metrics_until(out, begun)
                     self.loggers = open_things.enter_context(
                         open_loggers(config.loggers, out, run_name=out.name, config=config.to_json())
                     )
-                metrics: Metrics = {}
-                if begun is None:
-                    metrics = await self._before()
-                for step in range((begun or 0) + 1, config.steps + 1):
+                metrics = await self._before() if begun is None else _last_logged(out)
+                step = begun or 0
+                while not self._is_over(step):
+                    step += 1
                     metrics = await self._step(step)
                 export(self.policy, out / MODEL, run=out)
                 if self.processes.is_first:
                     write_done(out, metrics)
             finally:
-                await self.collector.close()
-                await self.engine.close()
+                await self._close_engine()
                 self.env.close()
         return Result(out, out / MODEL, metrics)
+
+    def _is_over(self, step: int) -> bool:
+        """Whether this step was the last."""
+        budget = self.config.env_steps
+        return step >= self.config.steps or (budget is not None and self.env_steps >= budget)
 
     async def _before(self) -> Metrics:
         """What there is to be known before the first step."""
@@ -191,35 +219,27 @@ class _Run:
     async def _step(self, step: int) -> Metrics:
         config = self.config
         begin = time.perf_counter()
-        drawn, env_steps = self.tasks.drawn, self.env_steps
+        drawn = self.tasks.drawn
 
-        async def play() -> Collected:
-            self.tasks.drawn, self.env_steps = drawn, env_steps  # once more from the beginning, if the engine died
+        async def play() -> _Played:
+            self.tasks.drawn = drawn  # once more from the beginning, if the engine died
             return await self._play(step)
 
         self.tell(Progress(step, config.steps, "play"))
-        collected = await self._surviving(step, play)
-        batch = make_batch(collected.groups)
-        seconds = {"time/rollout": time.perf_counter() - begin}
-        played = of_rollouts(collected, batch, seconds["time/rollout"])
-        explore = None
-        if config.explore_reward == "online":
-            between = time.perf_counter()
-            explore = await online_rewards(batch, self.collector, config, collected=collected)
-            seconds["time/online"] = time.perf_counter() - between
-        self._require(collected, step)
+        played: _Played = await self._surviving(step, play)
+        self._require(played.collected, step)
 
         self.tell(Progress(step, config.steps, "learn"))
         async with self.policy.paused(self.engine):
-            learned = self.learner.learn(batch, step, explore)
+            learned = self.learner.learn(played.batch, step, played.explore)
         between = time.perf_counter()
         await self.policy.sync(self.engine)
-        seconds["time/sync"] = time.perf_counter() - between
-        metrics = self._over_processes({**played, **learned, **seconds}, collected)
+        learned["time/sync"] = time.perf_counter() - between
+        metrics = self._over_processes({**played.metrics, **learned}, played.collected)
         for warning in self.learner.warnings:
             self.tell(Progress(step, config.steps, "learn", notice=warning))
         self.learner.warnings.clear()
-        last = step == config.steps
+        last = self._is_over(step)
         evaluated = bool(config.eval_every) and (last or step % config.eval_every == 0)
         if evaluated:
             between = time.perf_counter()
@@ -235,17 +255,25 @@ class _Run:
 
     # Parts of a step
 
-    async def _play(self, step: int) -> Collected:
+    async def _play(self, step: int) -> _Played:
         config, own = self.config, self.own
+        begin = time.perf_counter()
 
         def tell(playing: Playing) -> None:
             self.tell(Progress(step, config.steps, "play", playing))
 
         if config.dynamic_sampling:
-            found = await self.collector.collect_dynamic(self.tasks.draw, step, self.learner.informative, tell)
+            collected = await self.collector.collect_dynamic(self.tasks.draw, step, self.learner.informative, tell)
         else:
-            found = await self.collector.collect(self.tasks.draw(own.tasks_per_step), step, tell)
-        return found
+            collected = await self.collector.collect(self.tasks.draw(own.tasks_per_step), step, tell)
+        batch = make_batch(collected.groups)
+        between = time.perf_counter()
+        metrics = {**of_rollouts(collected, batch, between - begin), "time/rollout": between - begin}
+        explore = None
+        if config.explore_reward == "online":
+            explore = await online_rewards(batch, self.collector, config, collected=collected)
+            metrics["time/online"] = time.perf_counter() - between
+        return _Played(collected, batch, explore, metrics)
 
     def _require(self, collected: Collected, step: int) -> None:
         """Something to learn from, in one of the processes at least."""
@@ -261,7 +289,7 @@ class _Run:
         found: Metrics = {}
         for name in dict.fromkeys(name for each in every for name in each):
             values = [each[name] for each in every if name in each]
-            if name.startswith(("tokens/", "tokens_per_second/", "failures/", "train/episodes")):
+            if name.startswith(_ADD_UP) and name not in _OF_ALL:
                 found[name] = float(sum(values))
             else:
                 known = [value for value in values if not math.isnan(value)]
@@ -313,6 +341,7 @@ class _Run:
             self.out / EVALS / f"step-{step:06d}",
             agent=agent,
             engine=self.engine,
+            make_env=self.make_env if self.is_described_only else None,
             on_progress=tell,
             around=None if lockstep is None else lambda number: lockstep.participant((number,)),
         )
@@ -322,7 +351,7 @@ class _Run:
         state = {
             "policy": self.policy.state(),
             "learner": self.learner.state(),
-            "drawn": self.tasks.drawn,
+            "drawn": self.processes.gather(self.tasks.drawn),
             "env_steps": self.env_steps,
             "without_success": self.watch.without,
             "rng": capture_rng(),
@@ -331,7 +360,7 @@ class _Run:
             self.checkpoints.save(step, state, score=score)
         self.processes.wait()
 
-    def _take_up(self) -> int | None:
+    async def _take_up(self) -> int | None:
         """The step that the last checkpoint is of; None for a new run."""
         found = self.checkpoints.latest()
         if found is None:
@@ -339,8 +368,9 @@ class _Run:
         state = self.checkpoints.load(found)
         self.policy.load_state(state["policy"])
         self.learner.load_state(state["learner"])
-        self.tasks.drawn, self.env_steps = state["drawn"], state["env_steps"]
-        self.watch.without = state["without_success"]
+        await self.policy.sync(self.engine)
+        self.tasks.take_up(state["drawn"])
+        self.env_steps, self.watch.without = state["env_steps"], state["without_success"]
         restore_rng(state["rng"])
         self.processes.wait()
         if self.processes.is_first:
@@ -367,13 +397,12 @@ class _Run:
         )
         return str(result.model)
 
-    async def _open_engine(self) -> None:
+    def _open_engine(self) -> None:
         from eapo_gym.agents.loading import make_agent
 
         config = self.config
-        self.engine: Engine = self.policy.open_engine()
-        if config.sampler != "shared":
-            await self.policy.sync(self.engine)
+        self.engine = self.policy.open_engine()
+        self.opened.append(self.engine)
         sampling = Sampling(max_tokens=config.max_tokens, temperature=config.temperature, adapter=self.policy.adapter)
         agent = make_agent(
             config.agent, engine=self.engine, env=self.env, sampling=sampling, options=dict(config.agent_options)
@@ -382,16 +411,26 @@ class _Run:
             raise BadConfig(f"agent: expected one that asks a model, got {config.agent!r}.")
         self.agent = agent
         self.collector = Collector(self.own, agent, self.engine, make_env=self.make_env, stream=self.processes.rank)
+        self.opened.append(self.collector)
+
+    async def _close_engine(self) -> None:
+        while self.opened:
+            await self.opened.pop().close()
 
     async def _surviving(self, step: int, work: Callable[[], Any]) -> Any:
         """The work, begun again with a new engine should the engine die."""
 
         async def reopen() -> None:
-            await self.collector.close()
-            await self.engine.close()
-            await self._open_engine()
+            await self._close_engine()
+            self._open_engine()
+            self.learner.asks_as(self.agent)
 
         return await survive_engine(work, reopen, step)
+
+
+def _last_logged(folder: Path) -> Metrics:
+    """The metrics of the last step that is done."""
+    return {name: value for name, value in read_metrics(folder)[-1].items() if name not in ("step", "time")}
 
 
 def of_evaluation(measured: Measured) -> Metrics:

@@ -1,23 +1,29 @@
 """The explorer's notes in few words: for models that are too small to write all of them.
 
-What is left out can be seen or guessed: where one stands, what was searched, what was done last. What must be known to
-go on is kept: what is in hand, where things are, and where to look next.
+What is left out can be seen or guessed: where one stands, what was searched, what was done last, where the thing would
+hardly be. What must be known to go on is kept: what is in hand, where things are, and where to look next.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
-from eapo_gym.envs.alfworld.experts.memory import Memory, ranges
-
-_CANDIDATES = 2
-_QUESTION = re.compile(r"Where is an? (.+)\? Candidates: (.+)\.")
+from eapo_gym.envs.alfworld.experts.goal import parse_goal
+from eapo_gym.envs.alfworld.experts.memory import Memory, kind, ranges
+from eapo_gym.envs.alfworld.experts.places import OPENABLE, chance
 
 NOTHING = "none"
 
+_CANDIDATES = 2
+_KINDS = 5
+"""Of places that are left to search: those that promise most."""
+
+_QUESTION = re.compile(r"Where is an? (.+)\? Candidates: (.+)\.")
+
 
 def brief_explore(explore: str) -> str:
-    """ "egg: fridge 1, countertop 1", or "none".
+    """What is looked for, and where first.
 
     >>> brief_explore("Where is an egg? Candidates: fridge 1, countertop 1, countertop 2.")
     'egg: fridge 1, countertop 1'
@@ -28,16 +34,33 @@ def brief_explore(explore: str) -> str:
     return f"{match[1]}: {', '.join(match[2].split(', ')[:_CANDIDATES])}"
 
 
-def brief_memory(memory: str) -> str:
-    """ "holding egg 1 heat; left cabinet 1-4, drawer 2"; a memory that is not the explorer's stays as it is."""
+def brief_memory(goal: str, memory: str) -> str:
+    """Places that are left come in the order of their promise for the goal. What is not the explorer's stays as it is.
+
+    >>> brief_memory("put a mug in desk.", "I am at bed 1, carrying nothing. Not searched: bed 1; desk 1-2; shelf 1.")
+    'left desk 1-2, shelf 1, bed 1'
+    """
     notes = Memory.read(memory) if memory else None
     if notes is None:
         return memory
+    task = parse_goal(goal)
     parts = []
     if notes.carrying:
         parts.append(f"holding {notes.carrying} {notes.treated}".rstrip())
     parts += [f"{thing} at {place}" for thing, place in sorted(notes.found)]
-    for name, places in (("useless", notes.useless), ("left", notes.unsearched)):
-        if places:
-            parts.append(f"{name} {', '.join(each.replace(', ', ' ') for each in ranges(places))}")
+    if notes.useless:
+        parts.append(f"useless {_listed(ranges(notes.useless))}")
+    wanted = [task.object, *([task.lamp] if task.lamp else [])]
+
+    def promise(places: str) -> float:
+        place = kind(places)
+        return sum(chance(thing, place) for thing in wanted) / (1 + (place in OPENABLE))
+
+    left = sorted(ranges(notes.unsearched), key=lambda places: -promise(places))
+    if left:
+        parts.append(f"left {_listed(left[:_KINDS])}")
     return "; ".join(parts) or NOTHING
+
+
+def _listed(places: Sequence[str]) -> str:
+    return ", ".join(each.replace(", ", " ") for each in places)
