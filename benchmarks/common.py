@@ -32,7 +32,7 @@ def write_result(name: str, result: dict[str, Any], results: Path = RESULTS) -> 
     results.mkdir(exist_ok=True)
     file = results / f"{name}.json"
     record = {
-        "command": shlex.join(["python", f"benchmarks/{Path(sys.argv[0]).name}", *sys.argv[1:]]),
+        "command": shlex.join(["python", f"benchmarks/{_script()}", *sys.argv[1:]]),
         "date": datetime.now(timezone.utc).isoformat(timespec="seconds"),
         "eapo_gym": eapo_gym.__version__,
         "machine": machine(),
@@ -43,3 +43,9 @@ def write_result(name: str, result: dict[str, Any], results: Path = RESULTS) -> 
     partial.replace(file)
     print(f"written to {file}")
     return file
+
+
+def _script() -> str:
+    """The script that runs, as it stands in the folder of the benchmarks."""
+    script, folder = Path(sys.argv[0]).resolve(), Path(__file__).resolve().parent
+    return script.relative_to(folder).as_posix() if script.is_relative_to(folder) else script.name

@@ -164,7 +164,7 @@ def definitions(module: ModuleType) -> list[str]:
     """The names that a module defines itself, in its own order."""
     found: list[str] = []
     for node in ast.parse(inspect.getsource(module)).body:
-        if isinstance(node, ast.ClassDef | ast.FunctionDef):
+        if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             found.append(node.name)
         found += assigned(node)
     return found

@@ -233,8 +233,35 @@ def reward_model(result: Any) -> str:
 
 
 def learning(result: Any) -> str:
-    """The arms of the experiment, in the order and with the columns that its script has given them."""
-    return rows(result["table"]["head"], [list(map(str, row)) for row in result["table"]["rows"]])
+    """The experiment makes its own table, which is also printed and kept beside its runs."""
+    return str(result["table"]).strip()
+
+
+def training_step(result: Any) -> str:
+    names = list(result["seconds"])
+    body = [
+        ["all of it" if part == "step" else part, *(number(result["seconds"][name][part]) for name in names)]
+        for part in result["seconds"][names[0]]
+        if part != "env"
+    ]
+    body.append(["times GRPO's, all of it", *(number(result["step_over_grpo"][name]) for name in names)])
+    peaks = (result["memory"].get(name, {}).get("peak_mb") for name in names)
+    body.append(["peak memory with adapters, MB", *map(number, peaks)])
+    settings = result["settings"]
+    head = f"{result['device_name']}, {settings['size']}, {result['tuning']}; median seconds of a step"
+    return rows([head, *(f"`{name}`" for name in names)], body)
+
+
+def log_probs(result: Any) -> str:
+    body = [
+        [
+            f"{tuning}, {part}",
+            *(number(each["tokens_per_second"].get(who, {}).get(part)) for who in ("ours", "plain", "trl")),
+        ]
+        for tuning, each in result["tunings"].items()
+        for part in ("score", "update")
+    ]
+    return rows([f"{result['device']}, {result['model']}, tokens/s", "the trainer", "a plain loop", "TRL"], body)
 
 
 def _part(name: str, command: str, table: Table) -> Callable[[], str]:
@@ -252,6 +279,8 @@ MEASURED: dict[str, Callable[[], str]] = {
     "hostile": _part("hostile_outputs", "python benchmarks/hostile_outputs.py", hostile),
     "grouping": _part("grouping", "python benchmarks/grouping.py", grouping),
     "learning": _part("learning", "python benchmarks/learning/run.py", learning),
+    "log-probs": _part("log_probs", "python benchmarks/log_probs.py", log_probs),
+    "training step": _part("training_step", "python benchmarks/training_step.py", training_step),
     "reward model": _part("reward_model", "python benchmarks/reward_model.py", reward_model),
     "kills": _part("kill_and_resume", "python benchmarks/kill_and_resume.py", kills),
     "overhead": _part("bench_overhead", "python benchmarks/bench_overhead.py", overhead),

@@ -18,6 +18,7 @@ import typer
 from typer.testing import CliRunner
 
 from eapo_gym.cli.app import app
+from eapo_gym.trainers.catalogue import FIGURES
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -115,8 +116,10 @@ def test_little_is_left_unrun():
 @pytest.mark.parametrize("command", [line for page in PAGES for line in commands(page)], ids=" ".join)
 def test_commands_parse(command: list[str]):
     """Unknown commands and options are errors before --help is answered."""
-    result = CONSOLE.invoke(app, [*command, "--help"])
+    end = command.index("--") if "--" in command else len(command)  # what stands behind it is no option
+    result = CONSOLE.invoke(app, [*command[:end], "--help"])
     assert result.exit_code == 0, result.output
+    assert "Usage:" in result.output
 
 
 def test_a_wrong_command_would_be_noticed():
@@ -139,6 +142,12 @@ def test_the_command_line_page_knows_every_option(monkeypatch: pytest.MonkeyPatc
     }
 
 
+def test_the_training_page_names_every_metric_that_is_drawn():
+    named = set(re.findall(r"`([a-z_]+/[a-z_0-9]+)`", (ROOT / "docs/train.md").read_text(encoding="utf-8")))
+    drawn = {panel.metric for figure in FIGURES for panel in figure.panels}
+    assert drawn - named == set()
+
+
 def names_in(group: typer.Typer) -> list[str]:
     found = ((command.name, command.callback) for command in group.registered_commands)
     return [name or callback.__name__.replace("_", "-") for name, callback in found]
@@ -146,6 +155,7 @@ def names_in(group: typer.Typer) -> list[str]:
 
 def test_the_generated_parts_are_up_to_date():
     """The API, the checks, and every measured number: they are those of the code and of benchmarks/results."""
+    pytest.importorskip("torch", reason="some of the public modules need torch (extra train)")
     command = [sys.executable, ROOT / "docs/generated.py", "--check"]
     ran = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "PYTHONPATH": str(ROOT)})
     assert (ran.returncode, ran.stdout, ran.stderr) == (0, "", "")

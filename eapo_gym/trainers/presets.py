@@ -48,3 +48,4 @@ PRESETS: Mapping[str, Mapping[str, Any]] = {
     "eapo-no-sft": {"rollback_sft": False},
     "eapo-online": {"explore_reward": "online"},
 }
+"""By the name of an algorithm, what it sets."""

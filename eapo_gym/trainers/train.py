@@ -12,6 +12,7 @@ from __future__ import annotations
 import asyncio
 import copy
 import math
+import shutil
 import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
@@ -195,6 +196,9 @@ class _Run:
                 while not self._is_over(step):
                     step += 1
                     metrics = await self._step(step)
+                if self.processes.is_first:
+                    for left in out.glob(f".{MODEL}.*"):  # by a process that was killed in the middle of an export
+                        shutil.rmtree(left)
                 export(self.policy, out / MODEL, run=out)
                 if self.processes.is_first:
                     write_done(out, metrics)
@@ -333,12 +337,16 @@ class _Run:
         def tell(playing: Playing) -> None:
             self.tell(Progress(step, config.steps, "evaluate", playing))
 
+        folder = self.out / EVALS / f"step-{step:06d}"
         lockstep = self.collector.lockstep
         if lockstep is not None:
             lockstep.forget_prefixes()
+            # Episodes that are answered together are played together, or their last bits would be others: one that was
+            # broken off begins again.
+            shutil.rmtree(folder, ignore_errors=True)
         result = await evaluate(
             evaluation,
-            self.out / EVALS / f"step-{step:06d}",
+            folder,
             agent=agent,
             engine=self.engine,
             make_env=self.make_env if self.is_described_only else None,

@@ -11,7 +11,7 @@ from typing import Any
 from eapo_gym.envs.alfworld.commands import EXAMPLES, parse_command
 from eapo_gym.envs.alfworld.data import Library, open_library, select
 from eapo_gym.envs.alfworld.game import Game
-from eapo_gym.envs.alfworld.task_types import task_type
+from eapo_gym.envs.alfworld.task_types import check_types, task_type
 from eapo_gym.envs.base import AgentEnv, Info, Obs
 from eapo_gym.errors import ContractError, SnapshotError, UnknownName
 from eapo_gym.schema import MAX_TEXT, AnyText, observation_space
@@ -36,6 +36,7 @@ class ALFWorldEnv(AgentEnv):
         games: play only these: a number (the first N), a list of task ids, or a folder with game files of your own.
         source: "embedded" (generated games, always there), "official" (the benchmark's data), or "folder" (`games`).
         render_mode: "ansi" makes `render()` return the last text.
+        task_types: only games of these kinds of task, such as ["pick_and_place_simple"]; of every split.
     """
 
     engine = "native"
@@ -47,6 +48,7 @@ class ALFWorldEnv(AgentEnv):
         games: int | Sequence[str] | PathLike[str] | None = None,
         source: str | None = None,
         render_mode: str | None = None,
+        task_types: Sequence[str] | None = None,
     ) -> None:
         a_folder = isinstance(games, PathLike | str)
         source = source or ("folder" if a_folder else "embedded")
@@ -60,7 +62,10 @@ class ALFWorldEnv(AgentEnv):
         self.library: Library = open_library(source, games)
         self.source = source
         self.split = self.library.splits()[0] if split is None else split
-        self._selected = select(self.library, self.split, games)
+        self.task_types = check_types(task_types)
+        self._selected = self._of_types(select(self.library, self.split, games))
+        if not self._selected:
+            raise UnknownName(f"task_types: expected a kind that the split has, got {list(self.task_types or ())}.")
         self.observation_space = observation_space()
         self.action_space = AnyText(MAX_TEXT, examples=EXAMPLES)
         self.render_mode = render_mode
@@ -80,7 +85,12 @@ class ALFWorldEnv(AgentEnv):
     def tasks(self, split: str | None = None) -> list[str]:
         if split is None or split == self.split:
             return list(self._selected)
-        return list(self.library.tasks(split))
+        return list(self._of_types(self.library.tasks(split)))
+
+    def _of_types(self, tasks: tuple[str, ...]) -> tuple[str, ...]:
+        if self.task_types is None:
+            return tasks
+        return tuple(task for task in tasks if task_type(task) in self.task_types)
 
     def catalogue(self) -> str:
         """By what is known of the games without reading them: of generated ones their digest, of files their size."""

@@ -28,6 +28,7 @@ def hosted_reference(
     games: int | Sequence[str] | PathLike[str] | None = None,
     source: str | None = None,
     render_mode: str | None = None,
+    task_types: Sequence[str] | None = None,
     *,
     python: str | None = None,
     timeout: float = 120.0,
@@ -43,6 +44,7 @@ def hosted_reference(
             "games": os.fspath(games) if isinstance(games, PathLike) else games,
             "source": source,
             "render_mode": render_mode,
+            "task_types": task_types,
         },
         python=python,
         timeout=timeout,
@@ -72,8 +74,9 @@ class ReferenceALFWorldEnv(ALFWorldEnv):
         games: int | Sequence[str] | PathLike[str] | None = None,
         source: str | None = None,
         render_mode: str | None = None,
+        task_types: Sequence[str] | None = None,
     ) -> None:
-        super().__init__(split, games, source, render_mode)
+        super().__init__(split, games, source, render_mode, task_types)
         self._witness, self._textworld = _textworld_env()
         self._infos: dict[str, Any] = {}
         self._history: list[str] = []

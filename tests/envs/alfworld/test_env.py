@@ -210,3 +210,19 @@ def test_rendering(env):
     shown = ALFWorldEnv(games=3, render_mode="ansi")
     observation, _ = shown.reset(seed=0)
     assert shown.render() == observation["state"]
+
+
+def test_only_some_kinds_of_tasks() -> None:
+    kinds = ["pick_and_place_simple", "pick_heat_then_place_in_recep"]
+    env = ALFWorldEnv(task_types=kinds)
+    every = ALFWorldEnv()
+    for split in ("train", "valid"):
+        assert env.tasks(split) == [task for task in every.tasks(split) if task.split("-")[0] in kinds]
+        assert {task.split("-")[0] for task in env.tasks(split)} == set(kinds)
+    assert env.reset(seed=3)[1]["task_type"] in kinds
+    assert env.catalogue() != every.catalogue(), "a result says of which games it is"
+    assert ALFWorldEnv(task_types="look_at_obj_in_light").tasks()
+    with pytest.raises(UnknownName, match="Did you mean 'pick_and_place_simple'"):
+        ALFWorldEnv(task_types=["pick_and_place"])
+    with pytest.raises(UnknownName, match="a kind that the split has"):
+        ALFWorldEnv(games=[every.tasks()[0]], task_types=["look_at_obj_in_light"])

@@ -1,0 +1,137 @@
+"""From nothing to an agent that explores, on a CPU: what `eapo-gym demo` trains.
+
+A model that knows no word is shown a little of what an expert does (fine-tuning), so that it fails at most games and
+solves some. Then it plays by itself, and learns from what comes of it (EAPO). It is measured before, between and after,
+on the same games, none of which it was trained on.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from eapo_gym.bench.evaluate import Evaluation
+from eapo_gym.cli.terminal import console, plain
+from eapo_gym.registration import ALFWORLD
+
+if TYPE_CHECKING:
+    from eapo_gym.trainers.config import TrainConfig
+
+STAGES = ("untrained", "fine-tuned", "after EAPO")
+
+SETTINGS: Mapping[str, Any] = {
+    "env": ALFWORLD,
+    "agent_options": {"compact": True},
+    "max_steps": 30,
+    "max_tokens": 80,
+    "tuning": "full",
+    "microbatch_tokens": 4096,
+    "eval_every": 0,
+    "save_every": 5,
+    # the fine-tuning
+    "sft_batch": 16,
+    "sft_epochs": 1000,
+    "sft_learning_rate": 2e-3,
+    "sft_held_out": 0.02,
+    # the reinforcement learning
+    "algorithm": "eapo",
+    "tasks_per_step": 8,
+    "group_size": 8,
+    "parallel": 128,
+    "learning_rate": 3e-4,
+}
+"""What the small model is trained with; the same in configs/alfworld_tiny.yaml."""
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """How much of everything."""
+
+    model: str = "0.5m"
+    demonstrations: int = 1000
+    """Games that the expert shows."""
+
+    rollbacks: int = 200
+    """Games that are walked through for pairs that undo."""
+
+    updates: int = 1000
+    """Of the fine-tuning."""
+
+    steps: int = 20
+    """Of the reinforcement learning."""
+
+
+def learn(out: Path, seed: int, size: Size) -> dict[str, str]:
+    """Make, fine-tune and train a model in `out`, going on where it was broken off; the model of each stage."""
+    from eapo_gym.cli.models import training_texts
+    from eapo_gym.engines.tiny import make_tiny
+    from eapo_gym.trainers.config import TrainConfig
+
+    base = TrainConfig.make(**SETTINGS, seed=seed)
+    with _stage(f"A transformer with {size.model} parameters that knows no word"):
+        model = make_tiny(
+            out / "tiny-qwen3", "qwen3", size.model, texts=training_texts(ALFWORLD), compact=True, context=1024
+        )
+    with _stage(f"An expert plays {size.demonstrations} games, and {size.rollbacks} are walked through and back"):
+        data = asyncio.run(_collect(out / "data", size))
+    with _stage(f"Fine-tuning, {size.updates} updates"):
+        tuned = _fine_tune(replace(base, model=str(model), sft_max_steps=size.updates), data, out / "sft")
+    with _stage(f"EAPO, {size.steps} steps of {base.tasks_per_step} games played {base.group_size} times each"):
+        trained = _train(replace(base, model=tuned, steps=size.steps), out / "eapo")
+    return dict(zip(STAGES, (str(model), tuned, trained), strict=True))
+
+
+def evaluation_of(seed: int, games: int) -> Evaluation:
+    """How each stage is measured: as it samples in training, on games that are held out."""
+    from eapo_gym.engines.base import Sampling
+
+    return Evaluation(
+        env=ALFWORLD,
+        split="valid",
+        agent="eapo",
+        agent_options={"compact": True},
+        sampling=Sampling(max_tokens=SETTINGS["max_tokens"]),
+        seeds=(seed,),
+        max_tasks=games,
+        max_steps=SETTINGS["max_steps"],
+        parallel=SETTINGS["parallel"],
+    )
+
+
+async def _collect(out: Path, size: Size) -> list[Path]:
+    from eapo_gym.trainers.collecting import Walks
+    from eapo_gym.trainers.demonstrations import Demonstrations, collect_demonstrations
+    from eapo_gym.trainers.rollback import Rollbacks, collect_rollbacks
+
+    steps = SETTINGS["max_steps"]
+    shown = await collect_demonstrations(
+        Demonstrations(
+            agent="explorer", agent_options={"use_valid_actions": False}, think=False, brief=True, noise=0.15
+        ),
+        Walks(max_tasks=size.demonstrations, max_steps=2 * steps, parallel=32),
+        out / "demonstrations",
+    )
+    undone = await collect_rollbacks(
+        Rollbacks(walker="explorer", think=False), Walks(max_tasks=size.rollbacks, max_steps=8), out / "rollbacks"
+    )
+    return [shown.path, undone.path]
+
+
+def _fine_tune(config: TrainConfig, data: list[Path], out: Path) -> str:
+    from eapo_gym.cli.training_data import shown_tuning
+    from eapo_gym.trainers.sft import sft
+
+    with shown_tuning() as tell:
+        return str(sft(config, data, out, on_progress=tell).model)
+
+
+def _train(config: TrainConfig, out: Path) -> str:
+    from eapo_gym.cli.training import Watch
+    from eapo_gym.trainers.train import train
+
+    with Watch(config.steps) as watch:
+        return str(train(config, out, on_progress=watch).model)
