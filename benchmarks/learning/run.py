@@ -21,6 +21,7 @@ import asyncio
 import json
 import math
 import os
+import shutil
 import sys
 import threading
 from collections.abc import Mapping, Sequence
@@ -35,6 +36,7 @@ import torch
 import yaml
 from common import RESULTS, write_result
 from learning.outcome import GREEDY, SAMPLED, outcome_of, table_of
+from transformers.utils.logging import disable_progress_bar
 
 from eapo_gym.atomic import write_atomically
 from eapo_gym.bench.evaluate import Evaluation, evaluate
@@ -48,6 +50,7 @@ from eapo_gym.trainers.collecting import Walks
 from eapo_gym.trainers.config import TrainConfig, check_names
 from eapo_gym.trainers.demonstrations import Demonstrations, collect_demonstrations
 from eapo_gym.trainers.examples import Example, read_examples, write_examples
+from eapo_gym.trainers.records import hash_data
 from eapo_gym.trainers.report import write_training_report
 from eapo_gym.trainers.rollback import Rollbacks, collect_rollbacks
 from eapo_gym.trainers.rollback_rate import measure_rollback
@@ -243,8 +246,6 @@ def train(plan: Experiment, points: Sequence[Point], jobs: int) -> dict[str, str
     """So many runs at a time; returns what became of each."""
     out = plan.out / RUNS
     out.mkdir(parents=True, exist_ok=True)
-    # The cores are shared out; how many a run has decides its last bits, so it is said in the results.
-    os.environ.setdefault("OMP_NUM_THREADS", str(max(1, (os.cpu_count() or 1) // jobs)))
     running: tuple[str, ...] = ()
 
     def told(now: Progress) -> None:
@@ -296,8 +297,19 @@ def evaluate_all(plan: Experiment, models: Mapping[str, Path]) -> None:
     """What is not played yet: sampled, and greedy."""
     for name, model in models.items():
         for how in (SAMPLED, GREEDY):
-            result = asyncio.run(evaluate(evaluation_of(plan, model, how), plan.out / EVALS / f"{name}-{how}"))
+            folder = plan.out / EVALS / f"{name}-{how}"
+            forget_others(folder, model)
+            result = asyncio.run(evaluate(evaluation_of(plan, model, how), folder))
             say(f"{name}, {how}: {result.metrics.success} of {len(result.planned)} episodes")
+
+
+def forget_others(folder: Path, model: Path) -> None:
+    """What was played with other weights, before the run was trained again, is no evaluation of this model."""
+    note, digest = folder.with_name(f"{folder.name}.sha256"), hash_data(model)
+    if folder.exists() and (not note.exists() or note.read_text(encoding="utf-8") != digest):
+        shutil.rmtree(folder)
+    note.parent.mkdir(parents=True, exist_ok=True)
+    write_atomically(note, digest)
 
 
 def evaluation_of(plan: Experiment, model: Path, how: str) -> Evaluation:
@@ -328,11 +340,10 @@ def show(plan: Experiment, data: Mapping[str, Any], results: Path) -> None:
     say(f"\n{table}")
     write_atomically(plan.out / "table.md", table)
     device = torch.cuda.get_device_name() if torch.cuda.is_available() else "cpu"
-    threads = os.environ.get("OMP_NUM_THREADS")
     write_result(
         "learning",
         {
-            "experiment": plain(dict(plan.values)), "device": device, "threads": threads, "versions": versions(),
+            "experiment": plain(dict(plan.values)), "device": device, "versions": versions(),
             "data": data, **found, "table": table,
         },
         results,
@@ -369,7 +380,11 @@ def main() -> None:
     noted = out / "data.json"
     if not options.show:
         out.mkdir(parents=True, exist_ok=True)
-        write_atomically(noted, json.dumps(prepare(plan), indent=1) + "\n")
+        disable_progress_bar()  # of models that are loaded
+        # The cores are shared out. How many threads a run has decides its last bits, so it is said in the results.
+        os.environ.setdefault("OMP_NUM_THREADS", str(max(1, (os.cpu_count() or 1) // options.jobs)))
+        data = {**prepare(plan), "threads_of_a_run": os.environ["OMP_NUM_THREADS"]}
+        write_atomically(noted, json.dumps(data, indent=1) + "\n")
         states = train(plan, points, options.jobs)
         ended = {name: out / RUNS / name / "model" for name, state in states.items() if state == FINISHED}
         starts = {name: plan.model(name) for name in dict.fromkeys(plan.start(arm) for arm in plan["arms"])}

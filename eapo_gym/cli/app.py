@@ -294,17 +294,24 @@ def new_env(
 
 @app.command()
 def demo(
-    episodes: Annotated[int, typer.Option(help="Games that each agent plays.", min=1, max=140)] = 40,
-    out: Annotated[Path, typer.Option(help="The folder for the runs and their report.", file_okay=False)] = Path(
-        "demo-out"
-    ),
-    seed: Annotated[int, typer.Option(help="For the agents that draw.", min=0)] = 0,
+    games: Annotated[int, typer.Option(help="Held-out games that each agent plays.", min=1, max=90)] = 90,
+    out: Annotated[
+        Path, typer.Option(help="The folder for all of it; unfinished, it goes on.", file_okay=False)
+    ] = Path("demo-out"),
+    seed: Annotated[int, typer.Option(help="Draws everything.", min=0)] = 0,
+    train_: Annotated[bool, typer.Option("--train/--no-train", help="Train a model, or only play.")] = True,
+    updates: Annotated[int | None, typer.Option(help="Of the fine-tuning, instead of the usual.", min=1)] = None,
+    steps: Annotated[int | None, typer.Option(help="Of the reinforcement learning, likewise.", min=1)] = None,
     open_report: Annotated[bool, typer.Option("--open/--no-open", help="Open the report in a browser.")] = True,
 ) -> None:
-    """Let experts, a random agent and a tiny language model play ALFWorld's embedded games, and report on it."""
+    """Let agents play ALFWorld's embedded games, then train a small language model from nothing to play them too."""
     from eapo_gym.cli.demo import demo as demo_
+    from eapo_gym.cli.learning import Size
 
-    demo_(episodes, out, seed, open_report)
+    chosen: dict[str, Any] = {
+        name: value for name, value in (("updates", updates), ("steps", steps)) if value is not None
+    }
+    demo_(games, out, seed, open_report, Size(**chosen) if train_ else None)
 
 
 @data.command("alfworld")

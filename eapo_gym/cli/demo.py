@@ -1,4 +1,4 @@
-"""`eapo-gym demo`: experts, a random agent and a tiny language model play the same games, and what comes of it."""
+"""`eapo-gym demo`: agents play, and a small language model learns to, on this machine."""
 
 from __future__ import annotations
 
@@ -6,22 +6,17 @@ import os
 import sys
 import webbrowser
 from collections.abc import Sequence
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 
 from eapo_gym.agents.arms import Arm
-from eapo_gym.bench.evaluate import Evaluation
 from eapo_gym.bench.records import Episode
 from eapo_gym.bench.store import load_run
-from eapo_gym.cli.evaluating import run_arms
+from eapo_gym.cli.evaluating import folder_name, run_arms, run_compare, run_models, run_report
+from eapo_gym.cli.learning import Size, evaluation_of, learn
 from eapo_gym.cli.terminal import console, plain
-from eapo_gym.engines.base import Sampling
-from eapo_gym.registration import ALFWORLD
-
-STEPS = 50
-"""The step limit of most of ALFWorld's literature; games that took longer were not going to be solved by chance."""
-
-MODEL = "tiny model"
+from eapo_gym.cli.training_report import run_training_report
 
 AGENTS = {
     "oracle": Arm("oracle", "knows the game and plans"),
@@ -30,54 +25,45 @@ AGENTS = {
     "random": Arm("random", "draws a valid action"),
 }
 
-_RESPONSE = 48
-"""Tokens. A model that has learned nothing does not end by itself."""
-
+_NEEDED = ("torch", "transformers", "accelerate", "peft", "matplotlib", "yaml")
+"""Packages of the extra `train`."""
 
 _GOOD_READ = 25
 """Steps."""
 
 
-def demo(episodes: int, out: Path, seed: int, open_report: bool) -> None:
-    """Play, print a table, and write the runs and their report into `out`."""
-    arms, model = dict(AGENTS), None
-    if find_spec("torch") and find_spec("transformers"):
-        model = _tiny_model(out)
-        arms[MODEL] = Arm("eapo", "a language model that has learned nothing", options={"compact": True})
-    config = Evaluation(
-        env=ALFWORLD,
-        split="valid",
-        model=model,
-        sampling=Sampling(max_tokens=_RESPONSE),
-        seeds=(seed,),
-        max_tasks=episodes,
-        max_steps=STEPS,
-        parallel=64,
-    )
-    run_arms(config, arms, out)
-    _say_what_next(out, model)
-    report = out / "report.html"
+def demo(episodes: int, out: Path, seed: int, open_report: bool, size: Size | None) -> None:
+    """Let agents play, then train a model from nothing and let it play; write all runs and their reports into `out`.
+
+    `size` is how much is trained; None for nothing.
+    """
+    config = evaluation_of(seed, episodes)
+    run_arms(config, AGENTS, out, report=False)
+    folders = [out / folder_name(name) for name in AGENTS]
+    learned = None
+    if size is not None and not (missing := [name for name in _NEEDED if not find_spec(name)]):
+        learned = learn(out / "learning", seed, size)
+        # Each game twice, since a model draws its words.
+        run_models(replace(config, seeds=(seed, seed + 1)), learned, out)
+        folders += [out / folder_name(name) for name in learned]
+        run_compare(*folders[-2:])
+        run_training_report([out / "learning" / "eapo"], out / "training.html")
+    elif size is not None:
+        console().print(f"Nothing was trained: that needs {', '.join(missing)}:  pip install 'eapo-gym\\[train]'")
+    report = run_report(folders, out / "report.html")
+    _say_what_next(out, learned)
     if open_report and sys.stdout.isatty() and _has_a_screen():
         webbrowser.open(report.resolve().as_uri())
 
 
-def _tiny_model(out: Path) -> str:
-    from eapo_gym.cli.models import training_texts
-    from eapo_gym.engines.tiny import make_tiny
-
-    return str(make_tiny(out / "tiny-qwen3", "qwen3", "0.2m", texts=training_texts(ALFWORLD)))
-
-
-def _say_what_next(out: Path, model: str | None) -> None:
+def _say_what_next(out: Path, learned: dict[str, str] | None) -> None:
     say = console()
-    if model is None:
-        say.print("No language model played: that needs  pip install 'eapo-gym\\[transformers]'")
-    else:
-        say.print("The tiny model is made on the spot and has learned nothing; a real one goes through the same doors.")
-    shown = interesting(load_run(out / "explorer").episodes)
-    task = shown.trajectory.task
+    task = interesting(load_run(out / "explorer").episodes).trajectory.task
     say.print(plain(f"Play a game yourself:  eapo-gym play alfworld --split valid --web --task {task}"), soft_wrap=True)
-    say.print("Evaluate a model:      eapo-gym eval --agent eapo --model FOLDER_OR_HUB_ID --split valid")
+    if learned is None:
+        say.print("Evaluate a model:      eapo-gym eval --agent eapo --model FOLDER_OR_HUB_ID --split valid")
+    else:
+        say.print("Train on:              eapo-gym train --help-config, and docs/train.md")
 
 
 def interesting(episodes: Sequence[Episode]) -> Episode:

@@ -109,7 +109,7 @@ def run_arms(
     rows = {name: result.metrics for name, result in results.items()}
     content = {name: metrics.to_json() for name, metrics in rows.items()}
     write_atomically(out / BASELINES_FILE, json.dumps(content, indent=1) + "\n")
-    page = _write_report([out / _folder_name(name) for name in arms], out / REPORT_FILE) if report else None
+    page = _write_report([out / folder_name(name) for name in arms], out / REPORT_FILE) if report else None
     if as_json:
         print(json.dumps(content, indent=1))
     else:
@@ -119,7 +119,18 @@ def run_arms(
     return out
 
 
-def _folder_name(arm: str) -> str:
+def run_models(config: Evaluation, models: Mapping[str, str], out: Path) -> None:
+    """Evaluate one agent with each of the models, in a folder of its own below `out`; one table."""
+    results = {}
+    with stoppable(out):
+        for name, model in models.items():
+            results[name] = asyncio.run(_evaluate(replace(config, model=model), out / folder_name(name), name))
+    _print_table({name: result.metrics for name, result in results.items()}, _title(next(iter(results.values()))))
+    _exit_if_nothing_was_played(results.values())
+
+
+def folder_name(arm: str) -> str:
+    """Where the run of an arm is."""
     return arm.replace(" ", "-")
 
 
@@ -190,7 +201,7 @@ async def _evaluate_arms(config: Evaluation, arms: Mapping[str, Arm], out: Path)
                 agent_options={**options[name], **arm.options},
                 sampling=arm.sampled_with(config.sampling),
             )
-            results[name] = await _evaluate(of_arm, out / _folder_name(name), name, engine)
+            results[name] = await _evaluate(of_arm, out / folder_name(name), name, engine)
     return results
 
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,6 +26,14 @@ STAGES = ("untrained", "fine-tuned", "after EAPO")
 
 SETTINGS: Mapping[str, Any] = {
     "env": ALFWORLD,
+    "env_kwargs": {
+        "task_types": [
+            "pick_and_place_simple",
+            "pick_clean_then_place_in_recep",
+            "pick_heat_then_place_in_recep",
+            "pick_cool_then_place_in_recep",
+        ]
+    },
     "agent_options": {"compact": True},
     "max_steps": 30,
     "max_tokens": 80,
@@ -91,6 +100,7 @@ def evaluation_of(seed: int, games: int) -> Evaluation:
 
     return Evaluation(
         env=ALFWORLD,
+        env_kwargs=SETTINGS["env_kwargs"],
         split="valid",
         agent="eapo",
         agent_options={"compact": True},
@@ -107,25 +117,27 @@ async def _collect(out: Path, size: Size) -> list[Path]:
     from eapo_gym.trainers.demonstrations import Demonstrations, collect_demonstrations
     from eapo_gym.trainers.rollback import Rollbacks, collect_rollbacks
 
-    steps = SETTINGS["max_steps"]
+    steps, kinds = SETTINGS["max_steps"], SETTINGS["env_kwargs"]
     shown = await collect_demonstrations(
         Demonstrations(
-            agent="explorer", agent_options={"use_valid_actions": False}, think=False, brief=True, noise=0.15
+            agent="explorer", agent_options={"use_valid_actions": False}, think=False, brief=True, noise=0.1
         ),
-        Walks(max_tasks=size.demonstrations, max_steps=2 * steps, parallel=32),
+        Walks(env_kwargs=kinds, max_tasks=size.demonstrations, max_steps=2 * steps, parallel=32),
         out / "demonstrations",
     )
     undone = await collect_rollbacks(
-        Rollbacks(walker="explorer", think=False), Walks(max_tasks=size.rollbacks, max_steps=8), out / "rollbacks"
+        Rollbacks(walker="random", think=False, entry=120),
+        Walks(env_kwargs=kinds, max_tasks=size.rollbacks, max_steps=8, parallel=32),
+        out / "rollbacks",
     )
     return [shown.path, undone.path]
 
 
 def _fine_tune(config: TrainConfig, data: list[Path], out: Path) -> str:
-    from eapo_gym.cli.training_data import shown_tuning
+    from eapo_gym.cli.training_data import tuning
     from eapo_gym.trainers.sft import sft
 
-    with shown_tuning() as tell:
+    with tuning() as tell:
         return str(sft(config, data, out, on_progress=tell).model)
 
 
@@ -135,3 +147,12 @@ def _train(config: TrainConfig, out: Path) -> str:
 
     with Watch(config.steps) as watch:
         return str(train(config, out, on_progress=watch).model)
+
+
+@contextmanager
+def _stage(title: str) -> Iterator[None]:
+    """Say what begins, and how long it took."""
+    say, begin = console(), time.perf_counter()
+    say.print(plain(title, style="bold"), soft_wrap=True)
+    yield
+    say.print(plain(f"  {time.perf_counter() - begin:.0f} s", style="dim"))

@@ -200,6 +200,9 @@ def demonstrations(
     only_solved: Annotated[
         bool, typer.Option("--only-solved/--all", help="Keep episodes that solved their task, or all.")
     ] = True,
+    brief: Annotated[
+        bool, typer.Option("--brief", help="The notes of ALFWorld's explorer in few words, for small models.")
+    ] = False,
     noise: Annotated[
         float, typer.Option(help="Share of actions that are replaced by random ones; the expert's are kept as targets.")
     ] = 0.0,
@@ -220,6 +223,7 @@ def demonstrations(
         agent=agent,
         agent_options=parse_kwargs(agent_option or [], "--agent-option"),
         think=think,
+        brief=brief,
         only_solved=only_solved,
         noise=noise,
     )
@@ -270,11 +274,7 @@ def sft_command(
     from eapo_gym.trainers.sft import sft
 
     loaded = TrainConfig.load(config, settings or [])
-    with _stoppable(out), bar("updates") as tell:
-
-        def show(now: Tuning) -> None:
-            tell(now.step, now.steps, f"loss {now.loss:.3f}, {now.tokens_per_second:,.0f} tokens/s")
-
+    with _stoppable(out), tuning() as show:
         result = sft(loaded, [*(data or loaded.sft_data)], out, on_progress=show)
     if as_json:
         print(json.dumps({**asdict(result), "model": str(result.model)}, indent=1, default=str))
@@ -283,6 +283,13 @@ def sft_command(
 
 
 # What the commands share
+
+
+@contextmanager
+def tuning() -> Iterator[Callable[[Tuning], None]]:
+    """A progress bar of a fine-tuning."""
+    with bar("updates") as tell:
+        yield lambda now: tell(now.step, now.steps, f"loss {now.loss:.3f}, {now.tokens_per_second:,.0f} tokens/s")
 
 
 def _walks(given: Mapping[str, Any]) -> Walks:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
@@ -15,6 +16,9 @@ from eapo_gym.engines.base import EngineUnavailable
 
 _T = TypeVar("_T")
 
+_SMALL = 1 << 29
+"""Bytes."""
+
 
 def load(loader: Callable[..., _T], model: str | Path, what: str, **options: Any) -> _T:
     """`loader(model)`, such as `AutoTokenizer.from_pretrained`; `what` names it ("tokenizer") should there be none.
@@ -24,9 +28,29 @@ def load(loader: Callable[..., _T], model: str | Path, what: str, **options: Any
     name = os.fspath(model)
     try:
         where = name if Path(name).is_dir() or _hub_answers() else _in_cache(name, options.get("cache_dir"))
-        return loader(where, trust_remote_code=False, **options)
+        with no_progress_bar() if _is_small(where) else nullcontext():
+            return loader(where, trust_remote_code=False, **options)
     except (OSError, ValueError) as error:  # ValueError: an architecture that is not known, or needs code of its own
         raise EngineUnavailable(_explain(name, what, error)) from error
+
+
+def _is_small(where: str) -> bool:
+    """Read in a moment, for which a progress bar would be noise."""
+    folder = Path(where)
+    return folder.is_dir() and sum(file.stat().st_size for file in folder.glob("*.safetensors")) < _SMALL
+
+
+@contextmanager
+def no_progress_bar() -> Iterator[None]:
+    from transformers.utils import logging
+
+    shown = logging.is_progress_bar_enabled()
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        if shown:
+            logging.enable_progress_bar()
 
 
 def count_parameters(config: Any) -> int:

@@ -14,13 +14,12 @@ import re
 import secrets
 import shutil
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from eapo_gym.engines.hub import count_parameters, model_class
+from eapo_gym.engines.hub import count_parameters, model_class, no_progress_bar
 from eapo_gym.engines.tiny_text import TAGS_AND_NUMBERS, Family, environment_texts, train_tokenizer
 from eapo_gym.errors import EapoError, MissingExtra, UnknownName
 
@@ -306,26 +305,12 @@ def _write(folder: Path, config: Any, tokenizer: Any, seed: int) -> None:
         _initialise(model, layers=config.get_text_config().num_hidden_layers)
     ends = [tokenizer.convert_tokens_to_ids(token) for token in _ENDS if token in tokenizer.get_vocab()]
     model.generation_config = GenerationConfig(**{**_ids(tokenizer), "eos_token_id": ends}, do_sample=True)
-    with _no_progress_bar():
+    with no_progress_bar():
         model.save_pretrained(folder)
     tokenizer.model_max_length = config.get_text_config().max_position_embeddings
     tokenizer.save_pretrained(folder)
     for name, content in _PROCESSORS.get(config.architectures[0], {}).items():
         (folder / name).write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
-
-
-@contextmanager
-def _no_progress_bar() -> Iterator[None]:
-    """For the moment that a tiny model takes."""
-    from transformers.utils import logging
-
-    shown = logging.is_progress_bar_enabled()
-    logging.disable_progress_bar()
-    try:
-        yield
-    finally:
-        if shown:
-            logging.enable_progress_bar()
 
 
 _ENDS = ("<|im_end|>", "<|endoftext|>", "<end_of_turn>", "<eos>")

@@ -122,7 +122,7 @@ FIGURES = (
     Figure(
         "group_means",
         "Groups",
-        "Mean number of transitions in a group, and the share of transitions that are alone in theirs.",
+        "Mean number of transitions in a group, and the share of groups that have only one.",
         (Panel("group/size_mean", "Size", "transitions"), _share("group/singletons", "Singletons")),
     ),
     Figure(

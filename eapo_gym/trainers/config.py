@@ -173,8 +173,8 @@ class TrainConfig:
     online_restore: bool = False
     """Where no action takes an action back, let the online reward restore the state instead."""
 
-    overlong_buffer: int = 0
-    """The last so many tokens before `max_tokens` cost up to 1 (DAPO's soft penalty); 0 for none."""
+    overlong_buffer: int | None = 0
+    """The last so many tokens before `max_tokens` cost up to 1 (DAPO's soft penalty); null for a fifth of them."""
 
     # The reward model
 
@@ -312,7 +312,7 @@ class TrainConfig:
             1: "max_steps tasks_per_step group_size max_tokens parallel dynamic_rounds episodes_per_trajectory "
             "online_rollouts epochs minibatches lora_rank lora_alpha microbatch_tokens max_bad_updates steps "
             "save_every keep_last sft_batch",
-            0: "seed retries format_weight explore_weight overlong_buffer q_beta q_kl q_clip std_floor step_weight "
+            0: "seed retries format_weight explore_weight q_beta q_kl q_clip std_floor step_weight "
             "clip_low clip_high kl_weight warmup weight_decay eval_every temperature",
         }
         for least, names in at_least.items():
@@ -340,12 +340,17 @@ class TrainConfig:
             raise BadConfig(f"sft_held_out: expected a share from 0 to below 1, got {self.sft_held_out}.")
         if self.temperature == 0:
             raise BadConfig("temperature: expected a number above 0: a policy that draws nothing learns nothing.")
-        if self.overlong_buffer >= self.max_tokens:
-            raise BadConfig(f"overlong_buffer: expected less than max_tokens ({self.max_tokens:,}).")
+        if not 0 <= self.overlong_tokens < self.max_tokens:
+            raise BadConfig(f"overlong_buffer: expected 0 or more, and less than max_tokens ({self.max_tokens:,}).")
         if self.group_size == 1:
             raise BadConfig("group_size: expected 2 or more: a trajectory alone has nothing to be compared with.")
 
-    # The rates that follow from others
+    # What follows from others
+
+    @property
+    def overlong_tokens(self) -> int:
+        """The tokens that the penalty on over-long responses is spread over."""
+        return self.max_tokens // 5 if self.overlong_buffer is None else self.overlong_buffer
 
     @property
     def policy_rate(self) -> float:

@@ -103,9 +103,9 @@ class Learner:
         with self._timed("logprobs"), naming_memory(config, "score"):
             old, reference = sampled, None
             if config.sampler != "shared":
-                old = [each for [each] in policy.score(rows, "policy")]
+                old = [each for [each] in policy.score(rows, "policy", config.temperature)]
             if config.kl_weight > 0:
-                reference = [each for [each] in policy.score(rows, "reference")]
+                reference = [each for [each] in policy.score(rows, "reference", config.temperature)]
         sums: dict[str, float] = defaultdict(float)
         with self._timed("update"), naming_memory(config, "update"):
             norms = [
@@ -147,7 +147,7 @@ class Learner:
         own_tokens = sum(len(old[i]) for i in part)
         count, tokens = map(int, self.processes.sums([len(part), own_tokens]))
         collected: dict[str, list[torch.Tensor]] = defaultdict(list)
-        for each in policy.passes([rows[i] for i in part], "policy"):
+        for each in policy.passes([rows[i] for i in part], "policy", config.temperature):
             here = [part[i] for i in each.indices]
 
             def flat(columns: list[np.ndarray], here: list[int] = here, like: Any = each.logprobs) -> torch.Tensor:

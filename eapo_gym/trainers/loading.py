@@ -20,6 +20,7 @@ except ImportError as error:
 
     raise MissingExtra.of("Training", "train") from error
 
+from safetensors import SafetensorError
 from torch.distributed.tensor import DTensor
 
 from eapo_gym.engines.base import EngineUnavailable, Unsupported
@@ -223,7 +224,7 @@ def write_folder(folder: Path, model: Any, weights: Mapping[str, Any], tokenizer
     old = draft.with_name(f"{draft.name}.old")
     draft.mkdir()
     try:
-        model.save_pretrained(draft, state_dict=weights)
+        _save(model, draft, weights)
         tokenizer.save_pretrained(draft)
         _copy_image_files(source, draft)
         if folder.exists():
@@ -232,6 +233,17 @@ def write_folder(folder: Path, model: Any, weights: Mapping[str, Any], tokenizer
     finally:
         shutil.rmtree(draft, ignore_errors=True)
         shutil.rmtree(old, ignore_errors=True)
+
+
+def _save(model: Any, folder: Path, weights: Mapping[str, Any]) -> None:
+    try:
+        model.save_pretrained(folder, state_dict=weights)
+    except SafetensorError as error:
+        number = re.search(r"\(os error (\d+)\)", str(error))
+        if number is None:
+            raise
+        # The system's errors come as texts alone, and a full disk is to be told from other troubles.
+        raise OSError(int(number[1]), os.strerror(int(number[1])), str(folder)) from error
 
 
 def _copy_image_files(source: str, folder: Path) -> None:

@@ -84,6 +84,9 @@ class Collated:
     pictures: list[tuple[int, Pictures]] = field(default_factory=list)
     """The rows that have images."""
 
+    temperature: float = 1.0
+    """Of the distribution that the log-probs are of."""
+
     def to(self, device: Any) -> Collated:
         names = ("ids", "positions", "branch", "source", "label", "spread", "row", "target")
         tensors = {name: getattr(self, name) for name in names}
@@ -162,7 +165,7 @@ class LogProbs(nn.Module):
         """Log-probs, as float32, of all tokens of the targets: row after row, target after target."""
         hidden = self._hidden(batch)
         asked = hidden.reshape(-1, hidden.shape[-1]).index_select(0, batch.source)
-        values = self._read_off(asked, batch.label)
+        values = self._read_off(asked, batch.label, batch.temperature)
         return values if batch.spread is None else values.index_select(0, batch.spread)
 
     # The body
@@ -230,21 +233,26 @@ class LogProbs(nn.Module):
 
     # The output layer
 
-    def _read_off(self, hidden: Any, labels: Any) -> Any:
+    def _read_off(self, hidden: Any, labels: Any, temperature: float) -> Any:
         size = max(1, _CHUNK // self._vocabulary)
         if len(hidden) <= size:
-            return self._chunk(hidden, labels)
+            return self._chunk(hidden, labels, temperature)
         chunks = zip(hidden.split(size), labels.split(size), strict=True)
         if not torch.is_grad_enabled():
-            return torch.cat([self._chunk(*chunk) for chunk in chunks])
+            return torch.cat([self._chunk(*chunk, temperature) for chunk in chunks])
         return torch.cat(
-            [checkpoint(self._chunk, *chunk, use_reentrant=False, preserve_rng_state=False) for chunk in chunks]
+            [
+                checkpoint(self._chunk, *chunk, temperature, use_reentrant=False, preserve_rng_state=False)
+                for chunk in chunks
+            ]
         )
 
-    def _chunk(self, hidden: Any, labels: Any) -> Any:
+    def _chunk(self, hidden: Any, labels: Any, temperature: float) -> Any:
         logits = self.model.get_output_embeddings()(hidden).float()
         if self._soft_cap is not None:
             logits = torch.tanh(logits / self._soft_cap) * self._soft_cap
+        if temperature != 1:
+            logits = logits / temperature
         return -nn.functional.cross_entropy(logits, labels, reduction="none")
 
 

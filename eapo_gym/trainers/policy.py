@@ -20,7 +20,7 @@ import threading
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, asynccontextmanager, contextmanager, nullcontext
 from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal
@@ -156,8 +156,8 @@ class Policy:
 
     # Log-probs
 
-    def score(self, rows: Sequence[Row], role: Role) -> list[list[np.ndarray]]:
-        """For each row and target the log-probs of its tokens, as float32, at temperature 1."""
+    def score(self, rows: Sequence[Row], role: Role, temperature: float = 1.0) -> list[list[np.ndarray]]:
+        """For each row and target the log-probs of its tokens, as float32."""
         part = self._part(role)
         groups = self._groups(rows)
         # Where weights are spread over processes, all of them must make as many passes.
@@ -167,7 +167,8 @@ class Policy:
             for indices in groups:
                 members = [rows[i] for i in indices]
                 with naming_memory(self._config, "score"):
-                    values = part.module(part.module.collate(members).to(self.device)).cpu().numpy()
+                    batch = replace(part.module.collate(members), temperature=temperature)
+                    values = part.module(batch.to(self.device)).cpu().numpy()
                 lengths = [len(target) for row in members for target in row.targets]
                 pieces = iter(np.split(values, np.cumsum(lengths)[:-1]) if lengths else [])
                 for i in indices:
@@ -176,7 +177,7 @@ class Policy:
                 part.module(part.module.collate([_NOTHING]).to(self.device))
         return found
 
-    def passes(self, rows: Sequence[Row], role: Role) -> Iterator[Pass]:
+    def passes(self, rows: Sequence[Row], role: Role, temperature: float = 1.0) -> Iterator[Pass]:
         """The rows in micro-batches, each to be followed by `backward` of a loss of its log-probs.
 
         Losses add up over micro-batches and over processes: whoever means an average divides by what all of them have
@@ -190,7 +191,7 @@ class Policy:
                 members = [rows[j] for j in groups[i]] if i < len(groups) else [_NOTHING]
                 with self._ranks.apart(part.wrapped) if i + 1 < rounds else nullcontext():
                     with naming_memory(self._config, "update"):
-                        batch = part.module.collate(members).to(self.device)
+                        batch = replace(part.module.collate(members), temperature=temperature).to(self.device)
                         values = part.wrapped(batch)
                     if i < len(groups):
                         yield Pass(groups[i], values, batch.row, batch.target)

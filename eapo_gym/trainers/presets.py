@@ -19,7 +19,7 @@ PRESETS: Mapping[str, Mapping[str, Any]] = {
         "clip_high": 0.28,
         "loss_mean": "token",
         "kl_weight": 0.0,
-        "overlong_buffer": 256,
+        "overlong_buffer": None,
     },
     "gigpo": {**_GRPO, "grouping": "gigpo", "task_credit": "discounted"},
     "lamer": {**_GRPO, "grouping": "gigpo", "task_credit": "discounted", "episodes_per_trajectory": 3},

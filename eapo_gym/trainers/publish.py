@@ -165,7 +165,7 @@ def card(name: str, facts: Mapping[str, Any]) -> str:
             "python",
         ),
         _fenced(
-            f"eapo-gym eval {_inline(config.get('env', 'eapo/ALFWorld-v0'))} "
+            f"eapo-gym eval --env {_inline(config.get('env', 'eapo/ALFWorld-v0'))} "
             f"--agent {_inline(config.get('agent', 'eapo'))} --model {_inline(name)}",
             "sh",
         ),

@@ -63,7 +63,7 @@ def batch_rewards(batch: Batch, config: TrainConfig, explore: Floats | None = No
         )
 
     task, success = credited(config.task_credit), credited("episodic")
-    overlong = overlong_penalty(batch.response_tokens, config.max_tokens, config.overlong_buffer)
+    overlong = overlong_penalty(batch.response_tokens, config.max_tokens, config.overlong_tokens)
     total, outcome = (
         combine(part, batch.format_ok, explore, config.format_weight, config.explore_weight) + overlong
         for part in (task, success)

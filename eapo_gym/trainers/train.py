@@ -197,7 +197,7 @@ class _Run:
                     step += 1
                     metrics = await self._step(step)
                 if self.processes.is_first:
-                    for left in out.glob(f".{MODEL}.*"):  # by a process that was killed in the middle of an export
+                    for left in out.glob(f".*{MODEL}.*"):  # by a process that was killed in the middle of an export
                         shutil.rmtree(left)
                 export(self.policy, out / MODEL, run=out)
                 if self.processes.is_first:
@@ -387,7 +387,8 @@ class _Run:
 
     def _log(self, metrics: Metrics, step: int) -> None:
         if self.processes.is_first:
-            self.loggers.log(metrics, step)
+            # What was not measured is left out, and what is not finite shows in other numbers.
+            self.loggers.log({name: value for name, value in metrics.items() if not math.isnan(value)}, step)
         self.tell(Progress(step, self.config.steps, "log", metrics=metrics))
 
     # The model and what samples from it

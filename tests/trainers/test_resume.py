@@ -25,7 +25,7 @@ pytest.importorskip("transformers")
 pytest.importorskip("peft")
 
 from eapo_gym.bench import evaluate as evaluating  # noqa: E402
-from eapo_gym.trainers import checkpoint, publish  # noqa: E402
+from eapo_gym.trainers import checkpoint, loading, publish  # noqa: E402
 from eapo_gym.trainers import sft as fine_tuning  # noqa: E402
 from eapo_gym.trainers.checkpoint import Checkpoints  # noqa: E402
 from eapo_gym.trainers.config import TrainConfig  # noqa: E402
@@ -65,6 +65,7 @@ class Watched:
             )
             self._before(patch, checkpoint, "_put_in_place", lambda draft, path: f"naming {path.name}")
             self._before(patch, evaluating._Evaluator, "_keep", lambda *_: "evaluating")
+            self._before(patch, loading, "_copy_image_files", lambda _, draft: f"exporting {draft.name}")
             self._before(patch, publish, "_write", lambda path, _: f"exporting {path.name}")
             self._before(patch, fine_tuning._Run, "_update", lambda _, step: f"fine-tuning {step}")
             train(config, self.whole, on_progress=self._told)
@@ -97,11 +98,11 @@ def watched(tmp_path_factory: pytest.TempPathFactory) -> Watched:
 
 
 KINDS = {
-    "in the fine-tuning": ("fine-tuning", "saving step-000006"),
+    "in the fine-tuning": ("fine-tuning", "saving step-000006", "exporting .model"),
     "in the first evaluation": ("evaluating",),
     "in a step": ("play", "learn", "log 1", "log 2"),
     "while it saves": ("saving step-000002", "saving step-000003", "naming"),
-    "in the export": ("exporting",),
+    "in the export": ("exporting ..model", "exporting README"),
 }
 
 

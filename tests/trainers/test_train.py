@@ -73,8 +73,7 @@ def finite(row: dict[str, Any], names: list[str]) -> None:
 @pytest.mark.parametrize("algorithm", PRESETS)
 def test_every_algorithm_runs_and_learns_something(algorithm: str, tmp_path: Path) -> None:
     tuning = "full" if algorithm in ("gigpo", "eapo-release") else "lora"
-    buffer = {"overlong_buffer": 8} if algorithm == "dapo" else {}
-    config = settings(algorithm=algorithm, tuning=tuning, eval_every=0, **buffer)
+    config = settings(algorithm=algorithm, tuning=tuning, eval_every=0)
     result = train(config, tmp_path)
     first, last = [row for row in read_metrics(tmp_path) if row["step"]]
     assert (first["step"], last["step"]) == (1, 2)
@@ -154,8 +153,9 @@ def test_after_each_update_the_engine_samples_with_the_new_weights(
     assert moved > 1e-2  # what was sampled was sampled with other weights
 
 
-def test_the_ratio_to_the_sampler_is_one_until_the_first_update(tmp_path: Path) -> None:
-    train(settings(eval_every=0), tmp_path)
+@pytest.mark.parametrize("temperature", [1.0, 0.6])
+def test_the_ratio_to_the_sampler_is_one_until_the_first_update(temperature: float, tmp_path: Path) -> None:
+    train(settings(eval_every=0, temperature=temperature, algorithm="grpo"), tmp_path)
     for row in read_metrics(tmp_path)[1:]:
         assert row["policy/ratio"] == pytest.approx(1, abs=1e-3)
         assert row["policy/kl_old"] == pytest.approx(0, abs=1e-6)

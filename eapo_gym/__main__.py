@@ -1,0 +1,5 @@
+"""`python -m eapo_gym`, which is `eapo-gym`."""
+
+from eapo_gym.cli import main
+
+main()
