@@ -314,17 +314,20 @@ def forget_others(folder: Path, model: Path) -> None:
 
 def evaluation_of(plan: Experiment, model: Path, how: str) -> Evaluation:
     values = plan["evaluation"]
-    temperature = TrainConfig.make(**plan["train"]).temperature if how == SAMPLED else 0.0
+    trained = TrainConfig.make(**plan["train"])
     return Evaluation(
         env=plan["env"],
         split=values["split"],
         agent="eapo",
         agent_options=plan["agent_options"],
         model=str(model),
-        sampling=Sampling(max_tokens=plan["max_tokens"], temperature=temperature, logprobs=False),
+        sampling=Sampling(
+            max_tokens=plan["max_tokens"], temperature=trained.temperature if how == SAMPLED else 0.0, logprobs=False
+        ),
         seeds=tuple(range(values["seeds"] if how == SAMPLED else 1)),
         max_tasks=values["tasks"],
         max_steps=plan["max_steps"],
+        rollback=None if trained.rollback == "none" else trained.rollback,
         parallel=values["parallel"],
     )
 

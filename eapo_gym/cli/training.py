@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from eapo_gym.cli.evaluating import stoppable
+from eapo_gym.cli.targets import load_class
 from eapo_gym.cli.terminal import console, plain
 from eapo_gym.cli.training_report import run_training_report
 
@@ -39,6 +40,8 @@ def run_train(config_file: Path | None, settings: Sequence[str], out: Path | Non
     from eapo_gym.trainers.train import train
 
     config = TrainConfig.load(config_file, settings)
+    if ":" in config.env:
+        load_class(config.env)  # what lies beside the user is found from now on, and what is not there is told now
     folder = out or default_folder(config)
     first = os.environ.get("RANK", "0") == "0"
     with stoppable(folder), Watch(config.steps) as watch:

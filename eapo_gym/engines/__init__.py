@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from eapo_gym.engines.base import (
@@ -48,13 +48,17 @@ def open_engine(kind: str, model: str, **options: Any) -> Engine:
 
     Options are those of the engine's class: `TransformersEngine`, `VllmEngine`, `OpenAIEngine`.
     """
-    engine = _engine_class(kind)
-    known = inspect.signature(engine).parameters
+    check_options(kind, options)
+    return _engine_class(kind)(model, **options)
+
+
+def check_options(kind: str, options: Iterable[str]) -> None:
+    """Refuse options that an engine does not have."""
+    known = inspect.signature(_engine_class(kind)).parameters
     takes_any = any(parameter.kind is parameter.VAR_KEYWORD for parameter in known.values())
     for name in options:
         if name not in known and not takes_any:
             raise UnknownName.of(f"option of the engine {kind!r}", name, list(known)[1:])
-    return engine(model, **options)
 
 
 def _engine_class(kind: str) -> Callable[..., Engine]:

@@ -284,7 +284,8 @@ def _draw_stack(axis: Any, figure: Figure, line: Line, x: X, window: int) -> Non
     places, *rows = thin(places, *(100 * parts if figure.panels[0].share else parts))
     colours = list(part_colours(figure).values())
     if len(places) == 1:  # an area needs two
-        axis.bar(places, np.array(rows), 0.5, bottom=np.cumsum([0 * rows[0], *rows[:-1]], axis=0), color=colours)
+        heights = np.concatenate(rows)
+        axis.bar(np.repeat(places, len(rows)), heights, 0.5, bottom=np.cumsum(heights) - heights, color=colours)
         axis.set_xlim(places[0] - 1, places[0] + 1)
     else:
         axis.stackplot(places, rows, colors=colours, linewidth=0)

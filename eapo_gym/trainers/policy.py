@@ -29,7 +29,7 @@ import numpy as np
 import torch
 from torch.distributed.tensor import DTensor
 
-from eapo_gym.engines import open_engine
+from eapo_gym.engines import check_options, open_engine
 from eapo_gym.engines.base import Engine
 from eapo_gym.engines.chat import Chat
 from eapo_gym.engines.images import ImageReader
@@ -228,6 +228,7 @@ class Policy:
         sampler = self._config.sampler
         options = {**self._config.engine_options, **options}
         if sampler == "shared":
+            check_options("transformers", options)
             return TransformersEngine(self.model, tokenizer=self.tokenizer, **options)
         if sampler == "vllm" and self.adapter is not None:
             options.setdefault("max_lora_rank", self._config.lora_rank)

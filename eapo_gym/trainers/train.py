@@ -28,7 +28,7 @@ from eapo_gym.bench.evaluate import Progress as Playing
 from eapo_gym.bench.metrics import Metrics as Measured
 from eapo_gym.bench.setting import describe_env, open_env, select_tasks
 from eapo_gym.engines.base import Engine, Sampling
-from eapo_gym.loggers import open_loggers, read_metrics
+from eapo_gym.loggers import METRICS, open_loggers, read_metrics
 from eapo_gym.trainers.batch import Batch, Floats, make_batch
 from eapo_gym.trainers.checkpoint import Checkpoints, capture_rng, restore_rng
 from eapo_gym.trainers.config import BadConfig, TrainConfig
@@ -39,7 +39,7 @@ from eapo_gym.trainers.online import online_rewards
 from eapo_gym.trainers.policy import Policy
 from eapo_gym.trainers.processes import Processes
 from eapo_gym.trainers.publish import export
-from eapo_gym.trainers.records import keep_metrics_until, open_run, write_done
+from eapo_gym.trainers.records import CONFIG, keep_metrics_until, open_run, write_done
 from eapo_gym.trainers.rollout import Collected, Collector
 
 CHECKPOINTS, EVALS, MODEL, SFT = "checkpoints", "evals", "model", "sft"
@@ -179,6 +179,8 @@ class _Run:
             done = open_run(config, out, self.env_facts, writes=self.processes.is_first, held=open_things)
             if done is not None:
                 return Result(out, out / MODEL, done)
+            if self.processes.is_first:
+                open_things.callback(_forget_if_nothing_was_done, out)
             model = await self._fine_tuned()
             self.policy = Policy.load(config, model, roles=roles_of(config), accelerator=self.processes.accelerator)
             self.checkpoints = Checkpoints(out / CHECKPOINTS, config.keep_last)
@@ -435,6 +437,16 @@ class _Run:
             self.learner.asks_as(self.agent)
 
         return await survive_engine(work, reopen, step)
+
+
+def _forget_if_nothing_was_done(folder: Path) -> None:
+    """A run that could not begin, for a wrong setting say, must not be in the way of one with the right setting."""
+    metrics = folder / METRICS
+    if metrics.exists() and metrics.stat().st_size > 0:
+        return
+    if not any(any(folder.glob(f"{part}/*")) for part in (CHECKPOINTS, EVALS, SFT)):
+        metrics.unlink(missing_ok=True)
+        (folder / CONFIG).unlink()
 
 
 def _last_logged(folder: Path) -> Metrics:

@@ -19,6 +19,7 @@ from eapo_gym.engines.transformers import TransformersEngine  # noqa: E402
 from eapo_gym.loggers import read_metrics  # noqa: E402
 from eapo_gym.trainers import learning  # noqa: E402
 from eapo_gym.trainers.checkpoint import Checkpoints  # noqa: E402
+from eapo_gym.trainers.config import TrainConfig  # noqa: E402
 from eapo_gym.trainers.failures import DiskFull, EngineDied, NotFinite, NothingPlayed, OutOfMemory  # noqa: E402
 from eapo_gym.trainers.policy import Policy  # noqa: E402
 from eapo_gym.trainers.train import Progress, train  # noqa: E402
@@ -27,10 +28,15 @@ from tests.toys import Corridor  # noqa: E402
 from tests.trainers.short_runs import ROOMS, metrics, same_weights, settings  # noqa: E402
 
 
+def usual() -> TrainConfig:
+    """Another task in each step."""
+    return settings(tasks_per_step=1, group_size=6)
+
+
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run to which nothing happens."""
-    return train(settings(), tmp_path_factory.mktemp("whole")).folder
+    return train(usual(), tmp_path_factory.mktemp("whole")).folder
 
 
 def same_run(one: Path, other: Path) -> None:
@@ -60,13 +66,13 @@ def test_a_full_disk_ends_the_run_and_what_was_saved_is_whole(at: str, whole: Pa
             patch.setattr(Policy, "export", full)
         try:
             with pytest.raises(DiskFull, match=r"The disk is full.*Start the same command again"):
-                train(settings(), tmp_path, on_progress=fill)
+                train(usual(), tmp_path, on_progress=fill)
         finally:
             resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
     found = Checkpoints(tmp_path / "checkpoints", 1).latest()
     assert found is not None
     assert found.step == (1 if at == "save" else 2)
-    train(settings(), tmp_path)
+    train(usual(), tmp_path)
     same_run(tmp_path, whole)
 
 
@@ -128,7 +134,7 @@ def test_an_engine_that_dies_is_opened_again_and_nothing_is_lost(
 ) -> None:
     """In the evaluation before the first step, or in a step."""
     ended = dying(monkeypatch, turn)
-    train(settings(), tmp_path)
+    train(usual(), tmp_path)
     assert len(ended) == 1
     assert "The engine died in step" in caplog.text
     same_run(tmp_path, whole)
@@ -138,8 +144,8 @@ def test_an_engine_that_dies_twice_in_a_step_ends_the_run_and_it_goes_on_later(w
     with pytest.MonkeyPatch.context() as patch:
         dying(patch, 7, 8)
         with pytest.raises(EngineDied, match="The engine died twice in step 1"):
-            train(settings(), tmp_path)
-    train(settings(), tmp_path)
+            train(usual(), tmp_path)
+    train(usual(), tmp_path)
     same_run(tmp_path, whole)
 
 

@@ -115,7 +115,7 @@ def by_hand(config: TrainConfig, batch: Batch, rows: list[Any], models: dict[str
         explore = max(lifts[0], config.gamma_explore**2 * lifts[1])
         total.append(returns[i] + config.format_weight * step.format_ok + config.explore_weight * explore)
         own_task = [returns[j] for j in range(count) if batch.task[j] == batch.task[i]]
-        distance = float(log_q[0].mean() - log_p[0].mean())
+        distance = float(log_q[0].detach().mean() - log_p[0].mean())
         signal = config.q_beta * (returns[i] - sum(own_task) / len(own_task)) - config.q_kl * distance
         ratio = 1.0 if sampled is None else math.exp(float(log_q[0].mean()) - float(np.mean(sampled)))
         signal *= min(max(ratio, 1 - config.q_clip), 1 + config.q_clip)

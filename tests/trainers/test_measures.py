@@ -64,10 +64,10 @@ def test_all_numbers_are_those_of_the_episodes() -> None:
 
 
 def test_what_was_dropped_is_no_success() -> None:
-    """Whoever goes left crashes; the others solve their task."""
+    """Whoever lights the lamp crashes it; the others solve their task."""
 
     def some_err(prompt: str, sampling: Any, i: int) -> str:
-        return r"<action>\boxed{left}</action>" if sampling.seed % 11 == 0 else solver(prompt, sampling, i)
+        return r"<action>\boxed{light lamp}</action>" if sampling.seed % 8 == 0 else solver(prompt, sampling, i)
 
     found = collected(some_err, lambda: Crashing(rooms=3), retries=0)
     measured = of_rollouts(found, make_batch(found.groups), 1.0)

@@ -36,10 +36,10 @@ from tests.trainers.short_runs import blank_model, metrics, same_weights, settin
 ROOT = Path(__file__).parents[2]
 
 RUN: dict[str, Any] = {
-    "steps": 3, "eval_every": 2, "save_every": 1, "minibatches": 2, "epochs": 2, "group_size": 3, "sft_batch": 16,
+    "steps": 3, "eval_every": 2, "save_every": 1, "minibatches": 2, "epochs": 2, "tasks_per_step": 1, "sft_batch": 16,
     "sft_epochs": 2.0, "sft_learning_rate": 5e-3, "schedule": "linear", "warmup": 1,
 }  # fmt: skip
-"""With all that has a state: fine-tuning, q, several updates a step, a schedule, evaluations, checkpoints."""
+"""With all that has a state: fine-tuning, q, tasks by turns, several updates a step, a schedule, evaluations."""
 
 
 def same_run(one: Path, other: Path) -> None:

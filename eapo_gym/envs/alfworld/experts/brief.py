@@ -1,7 +1,8 @@
 """The explorer's notes in few words: for models that are too small to write all of them.
 
-What is left out can be seen or guessed: where one stands, what was searched, what was done last, where the thing would
-hardly be. What must be known to go on is kept: what is in hand, where things are, and where to look next.
+What is left out can be seen or guessed: where one stands, what was searched, where the thing would hardly be. What must
+be known to go on is kept: what is in hand, where things are, where to look next, and what was done last, so that it is
+not done again when nothing has come of it.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from eapo_gym.envs.alfworld.experts.places import OPENABLE, chance
 NOTHING = "none"
 
 _CANDIDATES = 2
-_KINDS = 5
+_KINDS = 4
 """Of places that are left to search: those that promise most."""
 
 _QUESTION = re.compile(r"Where is an? (.+)\? Candidates: (.+)\.")
@@ -39,6 +40,8 @@ def brief_memory(goal: str, memory: str) -> str:
 
     >>> brief_memory("put a mug in desk.", "I am at bed 1, carrying nothing. Not searched: bed 1; desk 1-2; shelf 1.")
     'left desk 1-2, shelf 1, bed 1'
+    >>> brief_memory("put a mug in desk.", "I am at desk 1, carrying mug 2. Last: take mug 2 from bed 1.")
+    'holding mug 2; did take mug 2 from bed 1'
     """
     notes = Memory.read(memory) if memory else None
     if notes is None:
@@ -59,6 +62,8 @@ def brief_memory(goal: str, memory: str) -> str:
     left = sorted(ranges(notes.unsearched), key=lambda places: -promise(places))
     if left:
         parts.append(f"left {_listed(left[:_KINDS])}")
+    if notes.last:
+        parts.append(f"did {notes.last}")
     return "; ".join(parts) or NOTHING
 
 
