@@ -12,7 +12,7 @@ TORCH ?= $(if $(shell command -v nvidia-smi),torch,torch==2.13.0)
 .PHONY: help demo test test-vllm lint bench docs browser clean
 
 help:
-	@echo "make demo        agents and a tiny language model play the embedded ALFWorld games; a table and a report"
+	@echo "make demo        agents play ALFWorld's embedded games, and a small language model learns to: some minutes"
 	@echo "make test        run the tests"
 	@echo "make test-vllm   run the tests of the vLLM engine, in an environment of its own (.venv-vllm)"
 	@echo "make browser     install Chromium with apt-get, for the tests of the pages (needs root; they are skipped without)"
@@ -26,12 +26,12 @@ $(VENV)/.dev: pyproject.toml
 	$(BIN)/$(PIP) -e '.[dev]'
 	@touch $@
 
-$(VENV)/.models: $(VENV)/.dev
+$(VENV)/.train: $(VENV)/.dev
 	$(BIN)/$(PIP) '$(TORCH)'
-	$(BIN)/$(PIP) '$(TORCH)' -e '.[transformers]'
+	$(BIN)/$(PIP) '$(TORCH)' -e '.[train]'
 	@touch $@
 
-$(VENV)/.tests: $(VENV)/.models
+$(VENV)/.tests: $(VENV)/.train
 	$(BIN)/$(PIP) '$(TORCH)' -e '.[tests]'
 	@touch $@
 
@@ -39,7 +39,7 @@ $(VENV)/.docs: $(VENV)/.dev
 	$(BIN)/$(PIP) -e '.[docs]'
 	@touch $@
 
-demo: $(VENV)/.models
+demo: $(VENV)/.train
 	$(BIN)/eapo-gym demo --out demo-out
 
 # Torch's own threads and several processes of tests get in each other's way.

@@ -90,7 +90,7 @@ def test_debug_shows_where_an_error_came_from() -> None:
         (("check", "CartPole-v1"), "Expected an AgentEnv"),
         (("check", "alfworld", "--skip", "fingerprnt"), "Did you mean 'fingerprint'?"),
         (("new-env", "class"), "class"),
-        (("demo", "--episodes", "141"), "140"),
+        (("demo", "--games", "91"), "90"),
         (("data", "alfworld", "--generate", "1", "--into", "x", "--difficulty", "mild"), "Unknown difficulty"),
     ],
 )
@@ -220,14 +220,11 @@ def test_nothing_is_overwritten(tmp_path: Path) -> None:
 
 
 def test_demo_plays_and_reports(tmp_path: Path) -> None:
-    """With a tiny language model where there is torch, and saying what is missing where there is none."""
     out = tmp_path / "out"
-    result = run_apart("demo", "--episodes", "4", "--out", str(out), "--seed", "1", "--no-open")
+    result = run_apart("demo", "--games", "4", "--out", str(out), "--seed", "1", "--no-train", "--no-open")
     assert result.returncode == 0, result.stderr
     rows = json.loads((out / "baselines.json").read_text())
-    with_model = find_module("torch") is not None and find_module("transformers") is not None
-    assert list(rows) == ["oracle", "explorer", "no memory", "random", *["tiny model"] * with_model]
-    assert ("eapo-gym[transformers]" in result.stdout) is not with_model
+    assert list(rows) == ["oracle", "explorer", "no memory", "random"]
     assert all(agent in result.stdout for agent in rows)
     assert rows["oracle"]["success"]["rate"] == 1
     assert rows["oracle"]["steps"]["mean"] <= rows["explorer"]["steps"]["mean"] <= rows["random"]["steps"]["mean"]
@@ -237,3 +234,23 @@ def test_demo_plays_and_reports(tmp_path: Path) -> None:
     assert all(len(run.episodes) == 4 for run in runs.values())
     assert str(out / "report.html") in result.stdout
     assert "generated tasks" in (out / "report.html").read_text(encoding="utf-8")
+
+
+def test_demo_trains_what_it_then_lets_play(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for package in ("torch", "transformers", "peft", "matplotlib", "yaml"):
+        pytest.importorskip(package, reason="the demo trains with the extra train")
+    from eapo_gym.cli.demo import demo
+    from eapo_gym.cli.learning import STAGES, Size
+
+    size = Size(model="0.3m", demonstrations=3, rollbacks=2, updates=2, steps=1)
+    demo(2, tmp_path, seed=0, open_report=False, size=size)
+    shown = capsys.readouterr().out
+    assert all(stage in shown for stage in STAGES)
+    runs = [load_run(tmp_path / stage.replace(" ", "-")) for stage in STAGES]
+    assert [len(run.episodes) for run in runs] == [4, 4, 4], "two games, each twice"
+    assert len({run.stamp["config"]["model"] for run in runs}) == 3
+    assert (tmp_path / "training.html").is_file()
+    assert all(stage in (tmp_path / "report.html").read_text(encoding="utf-8") for stage in STAGES)
+    begun = (tmp_path / "learning" / "eapo" / "config.json").stat().st_mtime_ns
+    demo(2, tmp_path, seed=0, open_report=False, size=size)
+    assert (tmp_path / "learning" / "eapo" / "config.json").stat().st_mtime_ns == begun, "taken up, not begun again"

@@ -38,7 +38,7 @@ def demo(episodes: int, out: Path, seed: int, open_report: bool, size: Size | No
     `size` is how much is trained; None for nothing.
     """
     config = evaluation_of(seed, episodes)
-    run_arms(config, AGENTS, out, report=False)
+    run_arms(replace(config, agent_options={}), AGENTS, out, report=False)
     folders = [out / folder_name(name) for name in AGENTS]
     learned = None
     if size is not None and not (missing := [name for name in _NEEDED if not find_spec(name)]):

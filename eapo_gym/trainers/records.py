@@ -34,6 +34,7 @@ CONFIG, DONE, EVALS = "config.json", "done.json", "evals"
 
 MAY_DIFFER: Mapping[str, str] = {
     "steps": "how far to go (with a constant learning rate; a schedule is laid out for a number of steps)",
+    "env_steps": "how far to go, likewise",
     "save_every": "what is kept of the run, and not what it is",
     "keep_last": "what is kept of the run, and not what it is",
     "eval_every": "an evaluation draws from generators of its own, and trains nothing",
@@ -81,14 +82,25 @@ def open_run(
         else:
             _write_json(folder / CONFIG, now)
     done = _read_json(folder / DONE) if (folder / DONE).exists() else None
-    if done is None or done["steps"] < config.steps:
+    if done is None or not _is_far_enough(done, config):
         return None
     return {str(name): float(value) for name, value in done["metrics"].items()}
 
 
 def write_done(folder: Path, metrics: Mapping[str, float]) -> None:
     """The run has come to its end: starting it again does nothing, unless it is for more steps."""
-    _write_json(folder / DONE, {"steps": read_record(folder)["config"]["steps"], "metrics": metrics})
+    config = read_record(folder)["config"]
+    wanted = {"steps": config["steps"], "env_steps": config.get("env_steps")}
+    _write_json(folder / DONE, {**wanted, "metrics": metrics})
+
+
+def _is_far_enough(done: Mapping[str, Any], config: TrainConfig) -> bool:
+    """Whether a run that has ended went as far as is asked for now."""
+    if done["steps"] < config.steps:
+        return False
+    if config.env_steps is None or done.get("env_steps") is None:
+        return done.get("env_steps") is None
+    return bool(done["metrics"].get("env_steps", 0) >= config.env_steps)
 
 
 def read_record(folder: Path) -> dict[str, Any]:
@@ -110,7 +122,7 @@ def check_same(config: TrainConfig, folder: Path) -> dict[str, tuple[Any, Any]]:
     found = {name: (old, new) for name, old, new in differences(before, _settings_of(config))}
     allowed = {*MAY_DIFFER, *MAY_DIFFER_IN_BITS}
     if config.schedule != "constant":
-        allowed.remove("steps")
+        allowed -= {"steps", "env_steps"}
     _refuse(folder, {name: pair for name, pair in found.items() if name not in allowed})
     return found
 
