@@ -35,39 +35,40 @@ SETTINGS: Mapping[str, Any] = {
         ]
     },
     "agent_options": {"compact": True},
-    "max_steps": 30,
+    "max_steps": 20,
     "max_tokens": 80,
     "tuning": "full",
     "microbatch_tokens": 4096,
     "eval_every": 0,
     "save_every": 5,
     # the fine-tuning
-    "sft_batch": 16,
+    "sft_batch": 8,
     "sft_epochs": 1000,
-    "sft_learning_rate": 2e-3,
+    "sft_learning_rate": 4e-3,
     "sft_held_out": 0.02,
     # the reinforcement learning
     "algorithm": "eapo",
-    "tasks_per_step": 8,
+    "tasks_per_step": 16,
     "group_size": 8,
+    "minibatches": 4,
     "parallel": 128,
     "learning_rate": 3e-4,
 }
-"""What the small model is trained with; the same in configs/alfworld_tiny.yaml."""
+"""What the small model is trained with."""
 
 
 @dataclass(frozen=True, slots=True)
 class Size:
     """How much of everything."""
 
-    model: str = "0.5m"
-    demonstrations: int = 1000
+    model: str = "0.25m"
+    demonstrations: int = 700
     """Games that the expert shows."""
 
     rollbacks: int = 200
     """Games that are walked through for pairs that undo."""
 
-    updates: int = 1000
+    updates: int = 3000
     """Of the fine-tuning."""
 
     steps: int = 20
@@ -137,6 +138,7 @@ def _fine_tune(config: TrainConfig, data: list[Path], out: Path) -> str:
     from eapo_gym.cli.training_data import tuning
     from eapo_gym.trainers.sft import sft
 
+    config = replace(config, schedule="cosine", warmup=40, weight_decay=0.01, beta2=0.95, save_every=500)
     with tuning() as tell:
         return str(sft(config, data, out, on_progress=tell).model)
 

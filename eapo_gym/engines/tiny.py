@@ -46,7 +46,7 @@ class _Shape:
 
     @property
     def layers(self) -> int:
-        return max(2, min(12, self.hidden // 32))
+        return max(3, min(12, self.hidden // 32))
 
     @property
     def head(self) -> int:

@@ -259,6 +259,9 @@ class TrainConfig:
     weight_decay: float = 0.0
     """AdamW's."""
 
+    beta2: float = 0.999
+    """AdamW's memory of how large gradients were; less of it for runs of few updates."""
+
     grad_clip: float = 1.0
     """The longest that a gradient may be."""
 
@@ -319,6 +322,8 @@ class TrainConfig:
             for name in names.split():
                 if getattr(self, name) < least:
                     raise BadConfig(f"{name}: expected {least} or more, got {getattr(self, name)}.")
+        if not 0 <= self.beta2 < 1:
+            raise BadConfig(f"beta2: expected a number from 0 to below 1, got {self.beta2}.")
         for name in ("gamma_task", "gamma_explore", "gamma_episode"):
             if not 0 <= getattr(self, name) <= 1:
                 raise BadConfig(f"{name}: expected a discount from 0 to 1, got {getattr(self, name)}.")

@@ -347,7 +347,11 @@ class Policy:
         parameters = list((part.parameters or {}).values())
         # One kernel for all of it, which pays for models of many small weights.
         part.optimizer = torch.optim.AdamW(
-            parameters, lr=rate, weight_decay=config.weight_decay, fused=None if self._ranks.shards else True
+            parameters,
+            lr=rate,
+            betas=(0.9, config.beta2),
+            weight_decay=config.weight_decay,
+            fused=None if self._ranks.shards else True,
         )
         per_step = config.epochs * config.minibatches if role == "policy" and updates is None else 1
         part.schedule = torch.optim.lr_scheduler.LambdaLR(

@@ -51,7 +51,7 @@ _MOST_VALIDATED = 256
 _MATTER = (
     *("model", "seed", "agent", "agent_options", "rollback", "max_tokens", "engine_options", "rollback_sft"),
     *("sft_epochs", "sft_learning_rate", "sft_batch", "sft_max_steps", "sft_held_out", "learning_rate", "schedule"),
-    *("warmup", "weight_decay", "grad_clip", "precision", "tuning", "lora_rank", "lora_alpha", "lora_targets"),
+    *("warmup", "weight_decay", "beta2", "grad_clip", "precision", "tuning", "lora_rank", "lora_alpha", "lora_targets"),
     "microbatch_tokens",  # it decides what is added up in which order, and so the last bits
 )
 """The settings that decide what comes of it; a run that is taken up must have the same."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -78,11 +77,21 @@ def test_a_budget_is_a_positive_number(budget: int) -> None:
         TrainConfig.make(env_steps=budget)
 
 
-def test_a_run_with_another_budget_is_another_run(tmp_path: Path) -> None:
+def test_a_larger_budget_goes_on(tmp_path: Path) -> None:
     from eapo_gym.errors import EapoError
     from eapo_gym.trainers.train import train
 
-    config = short_runs.settings(algorithm="grpo", steps=1, env_steps=500, eval_every=0, tuning="full")
-    train(config, tmp_path)
+    def settings(**changes: Any) -> TrainConfig:
+        return short_runs.settings(algorithm="grpo", steps=50, eval_every=0, tuning="full", **changes)
+
+    train(settings(env_steps=PER_STEP), tmp_path / "run")
+    before = steps_of(tmp_path / "run")
+    train(settings(env_steps=PER_STEP), tmp_path / "run")
+    assert steps_of(tmp_path / "run") == before, "it was done"
+    train(settings(env_steps=2 * PER_STEP), tmp_path / "run")
+    train(settings(env_steps=2 * PER_STEP), tmp_path / "whole")
+    assert steps_of(tmp_path / "run") == steps_of(tmp_path / "whole")
+    assert len(steps_of(tmp_path / "run")) > len(before)
+    train(settings(env_steps=PER_STEP, schedule="linear"), tmp_path / "scheduled")
     with pytest.raises(EapoError, match="env_steps"):
-        train(replace(config, env_steps=600), tmp_path)
+        train(settings(env_steps=2 * PER_STEP, schedule="linear"), tmp_path / "scheduled")
