@@ -105,7 +105,7 @@ class Experiment:
 
     def common(self) -> dict[str, Any]:
         """Settings that fine-tuning and training share."""
-        return {name: self[name] for name in ("env", "split", "agent_options", "max_steps", "max_tokens")}
+        return {name: self[name] for name in ("env", "env_kwargs", "split", "agent_options", "max_steps", "max_tokens")}
 
     def points(self, only: Sequence[str] = ()) -> list[Point]:
         """The runs: each arm with each seed; all of their settings are checked here."""
@@ -149,7 +149,7 @@ def prepare(plan: Experiment) -> dict[str, Any]:
     make_tiny(
         plan.base(), model["architecture"], model["size"], context=model["context"], compact=True, seed=model["seed"]
     )
-    walks = {"env": plan["env"], "parallel": 32}
+    walks = {"env": plan["env"], "env_kwargs": plan["env_kwargs"], "parallel": 32}
     what = Demonstrations(
         agent="explorer", think=False, brief=True, noise=shown["noise"], agent_options={"use_valid_actions": False}
     )
@@ -317,6 +317,7 @@ def evaluation_of(plan: Experiment, model: Path, how: str) -> Evaluation:
     trained = TrainConfig.make(**plan["train"])
     return Evaluation(
         env=plan["env"],
+        env_kwargs=plan["env_kwargs"],
         split=values["split"],
         agent="eapo",
         agent_options=plan["agent_options"],

@@ -36,7 +36,7 @@ SETTINGS: Mapping[str, Any] = {
     },
     "agent_options": {"compact": True},
     "max_steps": 20,
-    "max_tokens": 80,
+    "max_tokens": 96,
     "tuning": "full",
     "microbatch_tokens": 4096,
     "eval_every": 0,
@@ -127,7 +127,7 @@ async def _collect(out: Path, size: Size) -> list[Path]:
         out / "demonstrations",
     )
     undone = await collect_rollbacks(
-        Rollbacks(walker="random", think=False, entry=120),
+        Rollbacks(walker="random", think=False, entry=80),
         Walks(env_kwargs=kinds, max_tasks=size.rollbacks, max_steps=8, parallel=32),
         out / "rollbacks",
     )
