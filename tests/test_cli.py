@@ -1,7 +1,6 @@
 import json
 import subprocess
 import sys
-from importlib.util import find_spec as find_module
 from pathlib import Path
 
 import pytest
