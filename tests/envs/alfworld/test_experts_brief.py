@@ -26,7 +26,7 @@ def test_a_whole_game_can_be_followed_in_brief() -> None:
         env.reset(options={"task": task})
         game, state = env.game, env.state
         text, explore, memory = game.intro, "", ""
-        for _ in range(60):
+        for _ in range(200):
             if game.won(state):
                 break
             decision = Explorer().act(game.goal_text, text, game.commands(state), explore, memory)
