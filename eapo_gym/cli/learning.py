@@ -48,8 +48,6 @@ SETTINGS: Mapping[str, Any] = {
     "sft_held_out": 0.02,
     # the reinforcement learning
     "algorithm": "eapo",
-    "tasks_per_step": 16,
-    "group_size": 8,
     "minibatches": 4,
     "parallel": 128,
     "learning_rate": 3e-4,
@@ -74,6 +72,12 @@ class Size:
     steps: int = 20
     """Of the reinforcement learning."""
 
+    tasks: int = 8
+    """Games in one of them."""
+
+    members: int = 8
+    """How often each is played."""
+
 
 def learn(out: Path, seed: int, size: Size) -> dict[str, str]:
     """Make, fine-tune and train a model in `out`, going on where it was broken off; the model of each stage."""
@@ -81,7 +85,7 @@ def learn(out: Path, seed: int, size: Size) -> dict[str, str]:
     from eapo_gym.engines.tiny import make_tiny
     from eapo_gym.trainers.config import TrainConfig
 
-    base = TrainConfig.make(**SETTINGS, seed=seed)
+    base = TrainConfig.make(**SETTINGS, tasks_per_step=size.tasks, group_size=size.members, seed=seed)
     with _stage(f"A transformer with {size.model} parameters that knows no word"):
         model = make_tiny(
             out / "tiny-qwen3", "qwen3", size.model, texts=training_texts(ALFWORLD), compact=True, context=1024
@@ -90,7 +94,7 @@ def learn(out: Path, seed: int, size: Size) -> dict[str, str]:
         data = asyncio.run(_collect(out / "data", size))
     with _stage(f"Fine-tuning, {size.updates} updates"):
         tuned = _fine_tune(replace(base, model=str(model), sft_max_steps=size.updates), data, out / "sft")
-    with _stage(f"EAPO, {size.steps} steps of {base.tasks_per_step} games played {base.group_size} times each"):
+    with _stage(f"EAPO, {size.steps} steps of {size.tasks} games played {size.members} times each"):
         trained = _train(replace(base, model=tuned, steps=size.steps), out / "eapo")
     return dict(zip(STAGES, (str(model), tuned, trained), strict=True))
 
