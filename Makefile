@@ -12,7 +12,7 @@ TORCH ?= $(if $(shell command -v nvidia-smi),torch,torch==2.13.0)
 .PHONY: help demo test test-vllm lint bench docs browser clean
 
 help:
-	@echo "make demo        agents play ALFWorld's embedded games, and a small language model learns to: some minutes"
+	@echo "make demo        agents play ALFWorld's embedded games, and a small language model is trained to"
 	@echo "make test        run the tests"
 	@echo "make test-vllm   run the tests of the vLLM engine, in an environment of its own (.venv-vllm)"
 	@echo "make browser     install Chromium with apt-get, for the tests of the pages (needs root; they are skipped without)"

@@ -1,4 +1,4 @@
-"""`eapo-gym demo`: agents play, and a small language model learns to, on this machine."""
+"""`eapo-gym demo`: agents play, and a small language model is trained to, on this machine."""
 
 from __future__ import annotations
 

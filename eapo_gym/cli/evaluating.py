@@ -7,8 +7,8 @@ import json
 import re
 import sys
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import AsyncExitStack, contextmanager
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AsyncExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,7 +17,7 @@ import typer
 
 from eapo_gym.atomic import write_atomically
 from eapo_gym.cli.targets import address, find_spec
-from eapo_gym.cli.terminal import console, plain
+from eapo_gym.cli.terminal import console, plain, said_progress, stoppable
 from eapo_gym.errors import UnknownName
 
 if TYPE_CHECKING:
@@ -33,9 +33,6 @@ BASELINES_FILE = "baselines.json"
 
 _WATCH_EVERY = 10.0
 """Seconds between two points of a run that is going on, in its trackers."""
-
-_INTERRUPTED = 130
-"""The exit status of what Ctrl-C has stopped, by convention."""
 
 
 def target_of(env: str) -> str:
@@ -156,22 +153,12 @@ def run_report(folders: Sequence[Path], out: Path | None = None) -> Path:
 # Playing
 
 
-@contextmanager
-def stoppable(folder: Path) -> Iterator[None]:
-    """Ctrl-C is a pause: what was finished is kept."""
-    try:
-        yield
-    except KeyboardInterrupt:
-        console(stderr=True).print(plain(f"Stopped. The same command goes on with {folder}."), soft_wrap=True)
-        raise SystemExit(_INTERRUPTED) from None
-
-
 async def _evaluate(
     config: Evaluation, folder: Path, title: str = "", engine: Any = None, watch: _Watch | None = None
 ) -> Result:
     from eapo_gym.bench.evaluate import evaluate
 
-    with _progress(hidden=config.agent == "human") as bar:
+    with said_progress(hidden=config.agent == "human") as bar:
         shown = bar.add_task(title or config.agent, total=None, said="")
 
         def tell(now: Progress) -> None:
@@ -241,28 +228,6 @@ def _arm(name: str) -> Arm:
 
 
 # What is shown
-
-
-def _progress(hidden: bool) -> Bar:
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
-
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(bar_width=24),
-        MofNCompleteColumn(),
-        TextColumn("{task.fields[said]}"),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(compact=True),
-    )
-    bar = console(stderr=True)
-    return Progress(*columns, console=bar, transient=True, disable=hidden or not bar.is_terminal)
 
 
 def _show(bar: Bar, shown: Any, now: Progress) -> None:

@@ -1,8 +1,8 @@
-"""From nothing to an agent that explores, on a CPU: what `eapo-gym demo` trains.
+"""A model is trained from nothing, on a CPU: what `eapo-gym demo` does.
 
 A model that knows no word is shown a little of what an expert does (fine-tuning), so that it fails at most games and
-solves some. Then it plays by itself, and learns from what comes of it (EAPO). It is measured before, between and after,
-on the same games, none of which it was trained on.
+solves some. Then it plays by itself, and is trained on what comes of it (EAPO). It is measured before, between and
+after, on the same games, none of which it was trained on.
 """
 
 from __future__ import annotations

@@ -5,6 +5,9 @@ from __future__ import annotations
 import os
 import re
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 if TYPE_CHECKING:
@@ -14,6 +17,9 @@ if TYPE_CHECKING:
 
 _WIDTH = 120
 """Columns where there is no terminal to ask."""
+
+INTERRUPTED = 130
+"""The exit status of what Ctrl-C has stopped, by convention."""
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
@@ -34,6 +40,39 @@ def progress() -> Progress:
     columns = (TextColumn("{task.description:<28}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     bar = console(stderr=True)
     return Progress(*columns, console=bar, transient=True, disable=not bar.is_terminal)
+
+
+def said_progress(hidden: bool = False) -> Progress:
+    """A progress bar whose tasks also say something (the field `said`); for what takes long."""
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(bar_width=24),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[said]}"),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(compact=True),
+    )
+    screen = console(stderr=True)
+    return Progress(*columns, console=screen, transient=True, disable=hidden or not screen.is_terminal)
+
+
+@contextmanager
+def stoppable(folder: Path) -> Iterator[None]:
+    """Ctrl-C is a pause: what was finished is kept."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        console(stderr=True).print(plain(f"Stopped. The same command goes on with {folder}."), soft_wrap=True)
+        raise SystemExit(INTERRUPTED) from None
 
 
 def plain(text: object, **style: Any) -> Text:

@@ -10,9 +10,8 @@ from dataclasses import MISSING, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from eapo_gym.cli.evaluating import stoppable
 from eapo_gym.cli.targets import load_class
-from eapo_gym.cli.terminal import console, plain
+from eapo_gym.cli.terminal import console, plain, said_progress, stoppable
 from eapo_gym.cli.training_report import run_training_report
 
 if TYPE_CHECKING:
@@ -94,25 +93,7 @@ class Watch:
     """Progress of a run: bars where there is a terminal, and a line for each step in any case."""
 
     def __init__(self, steps: int) -> None:
-        from rich.progress import (
-            BarColumn,
-            MofNCompleteColumn,
-            Progress,
-            TextColumn,
-            TimeElapsedColumn,
-            TimeRemainingColumn,
-        )
-
-        self.console = console(stderr=True)
-        columns = (
-            TextColumn("{task.description}"),
-            BarColumn(bar_width=24),
-            MofNCompleteColumn(),
-            TextColumn("{task.fields[said]}"),
-            TimeElapsedColumn(),
-            TimeRemainingColumn(compact=True),
-        )
-        self.bar = Progress(*columns, console=self.console, transient=True, disable=not self.console.is_terminal)
+        self.bar = said_progress()
         self.run = self.bar.add_task("training", total=steps, said="")
         self.part = self.bar.add_task("", total=None, said="", visible=False)
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from eapo_gym.cli import options as opt
+from eapo_gym.cli.terminal import stoppable
 from eapo_gym.cli.training_tables import bar, print_admission, print_line, print_rates, print_result, said_of
 
 if TYPE_CHECKING:
@@ -23,8 +24,6 @@ if TYPE_CHECKING:
     from eapo_gym.trainers.collecting import Walks
     from eapo_gym.trainers.rollback_rate import RollbackRate
     from eapo_gym.trainers.sft import Progress as Tuning
-
-_INTERRUPTED = 130
 
 rollback = typer.Typer(
     no_args_is_help=True, help="Pairs that teach a model to go back: collect them, and test a model."
@@ -115,7 +114,7 @@ def collect(
             for each in engines.values():
                 await each.close()
 
-    with _stoppable(out), bar("walks") as tell:
+    with stoppable(out), bar("walks") as tell:
         done = asyncio.run(work(lambda now: tell(now.done, now.planned, said_of(now))))
     if parquet:
         _also_parquet(done.examples, done.path)
@@ -239,7 +238,7 @@ def demonstrations(
             if opened is not None:
                 await opened.close()
 
-    with _stoppable(out), bar("episodes") as tell:
+    with stoppable(out), bar("episodes") as tell:
         done = asyncio.run(work(lambda now: tell(now.done, now.planned, said_of(now))))
     if parquet:
         _also_parquet(done.examples, done.path)
@@ -274,7 +273,7 @@ def sft_command(
     from eapo_gym.trainers.sft import sft
 
     loaded = TrainConfig.load(config, settings or [])
-    with _stoppable(out), tuning() as show:
+    with stoppable(out), tuning() as show:
         result = sft(loaded, [*(data or loaded.sft_data)], out, on_progress=show)
     if as_json:
         print(json.dumps({**asdict(result), "model": str(result.model)}, indent=1, default=str))
@@ -336,15 +335,3 @@ def _also_parquet(examples: Any, path: Path) -> None:
     from eapo_gym.trainers.examples import write_examples
 
     write_examples(examples, path.with_suffix(".parquet"))
-
-
-@contextmanager
-def _stoppable(folder: Path) -> Iterator[None]:
-    """Ctrl-C is a pause: what was finished is kept."""
-    from eapo_gym.cli.terminal import console, plain
-
-    try:
-        yield
-    except KeyboardInterrupt:
-        console(stderr=True).print(plain(f"Stopped. The same command goes on with {folder}."), soft_wrap=True)
-        raise SystemExit(_INTERRUPTED) from None

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperCommand
 
-from eapo_gym.cli.evaluating import stoppable
-from eapo_gym.cli.terminal import console, plain, progress
+from eapo_gym.cli.terminal import console, plain, progress, stoppable
 from eapo_gym.errors import EapoError
 
 if TYPE_CHECKING:

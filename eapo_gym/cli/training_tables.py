@@ -7,8 +7,6 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from rich.progress import Progress as Bar
-
     from eapo_gym.trainers.collecting import Progress as Collecting
     from eapo_gym.trainers.rollback import Admission
     from eapo_gym.trainers.rollback_rate import RollbackRate
@@ -18,27 +16,9 @@ if TYPE_CHECKING:
 @contextmanager
 def bar(title: str) -> Iterator[Callable[[int, int, str], None]]:
     """A progress bar on stderr, told by (done, planned, what else there is to say)."""
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
+    from eapo_gym.cli.terminal import plain, said_progress
 
-    from eapo_gym.cli.terminal import console, plain
-
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(bar_width=24),
-        MofNCompleteColumn(),
-        TextColumn("{task.fields[said]}"),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(compact=True),
-    )
-    screen = console(stderr=True)
-    shown: Bar = Progress(*columns, console=screen, transient=True, disable=not screen.is_terminal)
+    shown = said_progress()
     with shown:
         task = shown.add_task(plain(title).plain.replace("[", "\\["), total=None, said="")
         yield lambda done, planned, said: shown.update(task, completed=done, total=planned, said=said)
