@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import gymnasium as gym
@@ -65,6 +66,19 @@ class ExplorerAgent(Agent):
         except GoalError as error:
             raise AgentError(f"The explorer knows ALFWorld's household tasks and no others. {error}") from error
         return _turn(decision)
+
+    def mistake(self, observation: Observation, turn: Turn) -> Turn | None:
+        """What a beginner would answer instead of `turn`: it believes to see what it looks for, and reaches for it."""
+        from eapo_gym.envs.alfworld.experts import parse_goal
+        from eapo_gym.envs.alfworld.experts.memory import Memory
+
+        notes = Memory.read(turn.memory or "")
+        if notes is None or not notes.at or notes.carrying:
+            return None
+        thing = f"{parse_goal(observation.goal).object} 1"
+        notes.found.add((thing, notes.at))
+        notes.last = f"take {thing} from {notes.at}"
+        return None if notes.last == turn.action else replace(turn, memory=str(notes), action=notes.last)
 
     def stamp(self) -> dict[str, Any]:
         options = {"memoryless": self.memoryless, "use_valid_actions": self.use_valid_actions}

@@ -4,7 +4,8 @@
 
 Only episodes that solved their task are kept, unless asked otherwise. An expert that never errs visits none of the
 states in which a learner will find itself. With `noise`, some of its actions are replaced by random ones in the
-environment, while what is recorded stays the expert's own answer: so there are examples of finding one's way back.
+environment, while what is recorded stays the expert's own answer: so there are examples of finding one's way back, and
+of finding that a note was wrong.
 """
 
 from __future__ import annotations
@@ -61,7 +62,8 @@ class Demonstrations:
 
     only_solved: bool = True
     noise: float = 0.0
-    """The share of actions that are replaced by a random one: half of these by one that is not possible now."""
+    """The share of turns that are replaced by a wrong one: an action that is possible, one that is not possible now, or
+    a `mistake` that the agent itself can think of, with wrong notes."""
 
     def __post_init__(self) -> None:
         if not 0 <= self.noise < 1:
@@ -135,9 +137,12 @@ class _Showing(Watcher):
         chances = random.Random(f"noise {observation.context.seed}")
         if turn.action is None or chances.random() >= self._what.noise:
             return None
+        kind = chances.choice(("possible", "impossible", "mistake"))
+        if kind == "mistake" and (mistaken := self._mistaken(observation, turn)):
+            return Response(render(mistaken))
         offered = observation.valid_actions or tuple(getattr(self.core.action_space, "examples", ()))
         gone = [action for action in self._offered if action not in offered]
-        possible = gone if gone and chances.random() < 0.5 else offered
+        possible = gone if gone and kind == "impossible" else offered
         others = [action for action in possible if action not in (turn.action, COMMAND)]
         if not others:
             return None
@@ -146,6 +151,10 @@ class _Showing(Watcher):
         before, found, after = (turn.memory or "").rpartition(turn.action)
         memory = f"{before}{done}{after}" if found else turn.memory
         return Response(render(replace(turn, action=done, memory=memory)))
+
+    def _mistaken(self, observation: Observation, turn: Turn) -> Turn | None:
+        mistake = getattr(self.agent, "mistake", None)
+        return mistake(observation, turn) if mistake else None
 
     def walk(self, episode: Episode, walk: Walk, where: Mapping[str, Any]) -> None:
         steps = episode.trajectory.transitions
@@ -180,7 +189,7 @@ def _in_brief(example: Example) -> Example:
     memory = None if turn.memory is None else brief_memory(example.goal, turn.memory)
     return replace(
         example,
-        explore=brief_explore(example.explore),
+        explore=brief_explore(example.goal, example.explore),
         memory=brief_memory(example.goal, example.memory),
-        turn=replace(turn, explore=brief_explore(turn.explore), memory=memory),
+        turn=replace(turn, explore=brief_explore(example.goal, turn.explore), memory=memory),
     )

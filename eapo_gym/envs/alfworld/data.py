@@ -41,16 +41,21 @@ class Library(Protocol):
     def check(self, split: str, task: str) -> None:
         """Raise `UnknownName` unless there is a game with this id."""
 
+    def first(self, split: str, count: int) -> tuple[str, ...]:
+        """The ids of a split's first games, or a `ValueError` if it has fewer."""
+
     def file(self, split: str, task: str) -> Path | None:
         """The file of a game, where it has one."""
 
 
-def open_library(source: str, games: object = None) -> Library:
+def open_library(source: str, games: object = None, difficulty: str | None = None) -> Library:
     """The library of a source; a folder given as `games` is one of its own."""
+    if difficulty is not None and source != "embedded":
+        raise ValueError(f"difficulty={difficulty!r:.40}: games of source={source!r} are as they are, leave it out.")
     if isinstance(games, str | os.PathLike) and source == "folder":
         return FolderLibrary(Path(games))
     if source == "embedded":
-        return EmbeddedLibrary()
+        return EmbeddedLibrary(difficulty or "default")
     if source == "official":
         return OfficialLibrary(data_folder())
     if source == "folder":
@@ -58,7 +63,25 @@ def open_library(source: str, games: object = None) -> Library:
     raise UnknownName.of("source", source, SOURCES)
 
 
-class OfficialLibrary:
+class _Listed:
+    """A library whose games are files, and no more than there are."""
+
+    def tasks(self, split: str) -> tuple[str, ...]:
+        raise NotImplementedError
+
+    def first(self, split: str, count: int) -> tuple[str, ...]:
+        tasks = self.tasks(split)
+        if not 1 <= count <= len(tasks):
+            raise ValueError(f"games: expected a number from 1 to {len(tasks)} (the split has no more), got {count}")
+        return tasks[:count]
+
+    def check(self, split: str, task: str) -> None:
+        tasks = self.tasks(split)
+        if task not in tasks:
+            raise UnknownName.of(f"task in games (split {split!r})", task, tasks)
+
+
+class OfficialLibrary(_Listed):
     """The benchmark's own games, in the folders in which its release keeps them."""
 
     def __init__(self, data: Path) -> None:
@@ -90,14 +113,11 @@ class OfficialLibrary:
     def file(self, split: str, task: str) -> Path:
         return self._root / split / task / GAME_FILE
 
-    def check(self, split: str, task: str) -> None:
-        _check_listed(self, split, task)
-
     def load(self, split: str, task: str) -> Game:
         return known_game(str(self.file(split, task)), lambda: Game.from_file(self.file(split, task)))
 
 
-class FolderLibrary:
+class FolderLibrary(_Listed):
     """Any folder with game files somewhere below it; a task's id is the path of its folder."""
 
     def __init__(self, folder: Path) -> None:
@@ -122,15 +142,17 @@ class FolderLibrary:
     def file(self, split: str, task: str) -> Path:
         return self._folder / task / GAME_FILE
 
-    def check(self, split: str, task: str) -> None:
-        _check_listed(self, split, task)
-
     def load(self, split: str, task: str) -> Game:
         return known_game(str(self.file(split, task)), lambda: Game.from_file(self.file(split, task)))
 
 
 class EmbeddedLibrary:
-    """Generated games: always there, and not the benchmark."""
+    """Generated games: always there, as many as one likes, and not the benchmark."""
+
+    def __init__(self, difficulty: str = "default") -> None:
+        from eapo_gym.envs.alfworld.generator.difficulty import preset
+
+        self.difficulty = preset(difficulty).name
 
     def splits(self) -> list[str]:
         from eapo_gym.envs.alfworld.generator import EMBEDDED_SPLITS
@@ -138,10 +160,13 @@ class EmbeddedLibrary:
         return list(EMBEDDED_SPLITS)
 
     def tasks(self, split: str) -> tuple[str, ...]:
+        return self.first(split)
+
+    def first(self, split: str, count: int | None = None) -> tuple[str, ...]:
         if split not in self.splits():
             hint = "That is a split of source='official'." if split in OFFICIAL_COUNTS else ""
             raise UnknownName.of("split (source='embedded')", split, self.splits(), hint)
-        return _embedded_tasks(split)
+        return _embedded_tasks(split, self.difficulty, count)
 
     def check(self, split: str, task: str) -> None:
         """Any game that the generator can make is one of this library, but for those of another split."""
@@ -161,23 +186,14 @@ class EmbeddedLibrary:
         return known_game(f"embedded:{task}", lambda: Game.compile(rulebook(), embedded_game(task).problem))
 
 
-def _check_listed(library: Library, split: str, task: str) -> None:
-    tasks = library.tasks(split)
-    if task not in tasks:
-        raise UnknownName.of(f"task in games (split {split!r})", task, tasks)
-
-
 def select(library: Library, split: str, games: object) -> tuple[str, ...]:
     """What `games=` leaves of a split: the first N, or those that are named."""
-    tasks = library.tasks(split)
     if games is None or isinstance(games, os.PathLike | str):
-        return tasks
+        return library.tasks(split)
     if isinstance(games, bool):
         raise TypeError("games: expected a number, a list of task ids or a folder, got a bool")
     if isinstance(games, int | np.integer):
-        if not 1 <= games <= len(tasks):
-            raise ValueError(f"games: expected a number from 1 to {len(tasks)} (the split has no more), got {games}")
-        return tasks[: int(games)]
+        return library.first(split, int(games))
     if isinstance(games, Sequence) and not isinstance(games, bytes) and games:
         for task in games:
             if not isinstance(task, str):
@@ -220,10 +236,10 @@ known_game = shelf.get
 
 
 @lru_cache
-def _embedded_tasks(split: str) -> tuple[str, ...]:
+def _embedded_tasks(split: str, difficulty: str, count: int | None) -> tuple[str, ...]:
     from eapo_gym.envs.alfworld.generator import embedded_tasks
 
-    return tuple(embedded_tasks(split))
+    return tuple(embedded_tasks(split, difficulty, count))
 
 
 @lru_cache(maxsize=32)

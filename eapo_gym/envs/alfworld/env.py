@@ -33,10 +33,12 @@ class ALFWorldEnv(AgentEnv):
 
     Args:
         split: a split of the source; by default the first one (`train`, or `all` of a folder).
-        games: play only these: a number (the first N), a list of task ids, or a folder with game files of your own.
+        games: play only these: a number (the first N; the embedded source makes as many as you like), a list of task
+            ids, or a folder with game files of your own.
         source: "embedded" (generated games, always there), "official" (the benchmark's data), or "folder" (`games`).
         render_mode: "ansi" makes `render()` return the last text.
         task_types: only games of these kinds of task, such as ["pick_and_place_simple"]; of every split.
+        difficulty: of embedded games: "easy", "default", "hard", or "benchmark" (as hard as the official games).
     """
 
     engine = "native"
@@ -49,6 +51,7 @@ class ALFWorldEnv(AgentEnv):
         source: str | None = None,
         render_mode: str | None = None,
         task_types: Sequence[str] | None = None,
+        difficulty: str | None = None,
     ) -> None:
         a_folder = isinstance(games, PathLike | str)
         source = source or ("folder" if a_folder else "embedded")
@@ -59,7 +62,7 @@ class ALFWorldEnv(AgentEnv):
             )
         if render_mode not in (None, *self.metadata["render_modes"]):
             raise UnknownName.of("render_mode", render_mode, self.metadata["render_modes"])
-        self.library: Library = open_library(source, games)
+        self.library: Library = open_library(source, games, difficulty)
         self.source = source
         self.split = self.library.splits()[0] if split is None else split
         self.task_types = check_types(task_types)

@@ -29,6 +29,7 @@ def hosted_reference(
     source: str | None = None,
     render_mode: str | None = None,
     task_types: Sequence[str] | None = None,
+    difficulty: str | None = None,
     *,
     python: str | None = None,
     timeout: float = 120.0,
@@ -45,6 +46,7 @@ def hosted_reference(
             "source": source,
             "render_mode": render_mode,
             "task_types": task_types,
+            "difficulty": difficulty,
         },
         python=python,
         timeout=timeout,
@@ -75,8 +77,9 @@ class ReferenceALFWorldEnv(ALFWorldEnv):
         source: str | None = None,
         render_mode: str | None = None,
         task_types: Sequence[str] | None = None,
+        difficulty: str | None = None,
     ) -> None:
-        super().__init__(split, games, source, render_mode, task_types)
+        super().__init__(split, games, source, render_mode, task_types, difficulty)
         self._witness, self._textworld = _textworld_env()
         self._infos: dict[str, Any] = {}
         self._history: list[str] = []

@@ -145,8 +145,9 @@ def test_games_selects(env):
     assert len(env.tasks("valid")) == 140
     hard = generate(77, knobs=None).id
     assert ALFWorldEnv(games=[hard]).tasks() == [hard], "any game that the generator can make"
-    with pytest.raises(ValueError, match="from 1 to 1000"):
-        ALFWorldEnv(games=0)
+    for count in (0, 10**6 + 1):
+        with pytest.raises(ValueError, match=f"from 1 to 1,000,000, got {count}"):
+            ALFWorldEnv(games=count)
     with pytest.raises(UnknownName, match="generated game"):
         ALFWorldEnv(games=["nonsense"])
     assert len(ALFWorldEnv(games=np.int64(3)).tasks()) == 3
@@ -156,6 +157,39 @@ def test_games_selects(env):
     for games in ([], [1], b"x", True):
         with pytest.raises(TypeError, match="games: expected"):
             ALFWorldEnv(games=games)
+
+
+def test_a_split_has_as_many_embedded_games_as_one_asks_for():
+    every, more = ALFWorldEnv(), ALFWorldEnv(games=1003)
+    assert more.tasks() == [*every.tasks(), *(generate(seed).id for seed in (1000, 1001, 1002))]
+    assert more.catalogue() != every.catalogue()
+    assert more.reset(options={"task": more.tasks()[-1]})[1]["task"] == more.tasks()[-1]
+    held_out = ALFWorldEnv(split="valid", games=150)
+    assert len(set(held_out.tasks())) == 150
+    assert {generate_room(task) for task in held_out.tasks()}.isdisjoint(map(generate_room, more.tasks()))
+
+
+def generate_room(task: str) -> str:
+    return task.partition("/")[0].rpartition("-")[2]
+
+
+def test_embedded_games_can_be_easier_or_harder():
+    same, easy, hard = (ALFWorldEnv(games=30, difficulty=difficulty) for difficulty in ("default", "easy", "hard"))
+    assert same.tasks() == ALFWorldEnv(games=30).tasks()
+    assert [task.partition("/")[0] for task in easy.tasks()] == [task.partition("/")[0] for task in same.tasks()]
+    assert len(easy.tasks("valid")) == 140
+    offered = [sum(map(len, (commands(env, task) for task in env.tasks()))) for env in (easy, same, hard)]
+    assert offered[0] < offered[1], "an easy game has fewer places to go to"
+    assert len({env.catalogue() for env in (same, easy, hard)}) == 3
+    with pytest.raises(UnknownName, match="Did you mean 'easy'"):
+        ALFWorldEnv(difficulty="esy")
+    with pytest.raises(ValueError, match="games of source='official' are as they are"):
+        ALFWorldEnv(source="official", difficulty="easy")
+
+
+def commands(env, task):
+    env.reset(options={"task": task})
+    return env.valid_actions()
 
 
 def test_the_list_of_tasks_is_the_callers_own(env):

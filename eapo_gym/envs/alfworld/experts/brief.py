@@ -23,15 +23,17 @@ _KINDS = 4
 _QUESTION = re.compile(r"Where is an? (.+)\? Candidates: (.+)\.")
 
 
-def brief_explore(explore: str) -> str:
-    """What is looked for, and where first.
+def brief_explore(goal: str, explore: str) -> str:
+    """What is looked for, and where first; or that it is known where it is.
 
-    >>> brief_explore("Where is an egg? Candidates: fridge 1, countertop 1, countertop 2.")
+    >>> brief_explore("put a egg in sink.", "Where is an egg? Candidates: fridge 1, countertop 1, countertop 2.")
     'egg: fridge 1, countertop 1'
+    >>> brief_explore("put a egg in sink.", "Nothing to find out now: what I need next is known.")
+    'egg: known'
     """
     match = _QUESTION.fullmatch(explore)
     if match is None:
-        return NOTHING if explore else ""
+        return f"{parse_goal(goal).object}: known" if explore else ""
     return f"{match[1]}: {', '.join(match[2].split(', ')[:_CANDIDATES])}"
 
 

@@ -163,7 +163,7 @@ class Turn:
             return
         verb, first, second = match.groups(default="")
         if verb == "go to":
-            if self.commands is None and memory.at and memory.at != first:
+            if self.commands is None and memory.at:
                 memory.at = first  # it is within reach from here
             else:
                 self._give_up(first)
@@ -176,7 +176,7 @@ class Turn:
             memory.found.discard((first, second))
         elif verb == "use":
             memory.found = {pair for pair in memory.found if pair[0] != first}
-        elif second:
+        elif second and (self.commands is not None or second == memory.at):
             self._give_up(second)
 
     def _give_up(self, receptacle: str) -> None:
