@@ -39,9 +39,11 @@ WORDS_OF_THEIR_OWN: dict[Family, tuple[str, ...]] = {
 }
 """Tokens that are added to the vocabulary whole, and are ordinary text all the same."""
 
+_TAGS = ("goal", "state", "explore", "memory", "action")
+
 TAGS_AND_NUMBERS = (
-    *(f"<{end}{tag}>" for tag in ("goal", "state", "explore", "memory", "action") for end in ("", "/")),
-    "\\boxed{",
+    *(form.format(tag) for tag in _TAGS for form in ("<{}>", "\n<{}>", "\n<{}>\n", "\n</{}>", " </{}>")),
+    " \\boxed{",
     *(f"{before}{number}" for before in (" ", "-") for number in range(1, 41)),
 )
 """What the texts of this suite say most often, and tokenizers cut into pieces. As tokens they halve a response."""

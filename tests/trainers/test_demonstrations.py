@@ -111,6 +111,24 @@ def test_noise_disturbs_the_environment_and_not_the_targets(tmp_path: Path) -> N
     assert followed > 3
 
 
+def test_a_beginners_wrong_note_is_unlearned(tmp_path: Path) -> None:
+    """It believes to see what it looks for, and reaches for it; the expert finds out that there is no such thing."""
+    done = collect(
+        tmp_path, Walks(max_tasks=12, parallel=4), noise=0.3, agent_options={"use_valid_actions": False}, brief=True
+    )
+    unlearned = 0
+    for example in done.examples:
+        taken = example.memory.rpartition("did take ")[2]
+        thing, _, place = taken.partition(" from ")
+        if f"{thing} at {place}; " not in example.memory or example.state != "Nothing happens.":
+            continue
+        assert example.actions[-1] == f"take {taken}"
+        assert f"{thing} at {place}; " not in (example.turn.memory or "")
+        assert example.turn.action != f"take {taken}"
+        unlearned += 1
+    assert unlearned > 3
+
+
 def test_broken_form_is_no_demonstration(tmp_path: Path) -> None:
     done = collect(tmp_path, CORRIDOR_WALKS, agent=f"python:{__name__}:Sloppy", only_solved=False)
     assert done.examples == []

@@ -170,7 +170,7 @@ class Turn:
         elif verb == "open":
             memory.opened.add(first)
             self.shut.discard(first)
-        elif verb == "examine":
+        elif verb == "examine" and first in memory.searched | memory.unsearched:
             self._give_up(first)
         elif verb == "take":
             memory.found.discard((first, second))

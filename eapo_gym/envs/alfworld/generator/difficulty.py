@@ -49,6 +49,7 @@ class Difficulty:
 
 
 PRESETS = {
+    "toy": Difficulty(receptacles=0.3, hidden=0.5, surprise=0.0, distractors=0.2, spare=1.5),
     "easy": Difficulty(receptacles=0.6, hidden=0.5, surprise=0.0, distractors=0.6, spare=1.5),
     "benchmark": Difficulty(surprise=0.0, spare=1.0),
     "default": Difficulty(),
