@@ -243,7 +243,7 @@ def test_demo_trains_what_it_then_lets_play(tmp_path: Path, capsys: pytest.Captu
     from eapo_gym.cli.demo import demo
     from eapo_gym.cli.learning import STAGES, Size, learn
 
-    size = Size(model="0.3m", demonstrations=3, rollbacks=2, updates=2, steps=1, tasks=1, members=2)
+    size = Size(games=6, rollbacks=2, updates=2, steps=1, tasks=1, members=2)
     demo(2, tmp_path, seed=0, open_report=False, size=size)
     shown = capsys.readouterr().out
     assert all(stage in shown for stage in STAGES)

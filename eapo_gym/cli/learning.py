@@ -32,7 +32,8 @@ SETTINGS: Mapping[str, Any] = {
             "pick_clean_then_place_in_recep",
             "pick_heat_then_place_in_recep",
             "pick_cool_then_place_in_recep",
-        ]
+        ],
+        "difficulty": "toy",
     },
     "agent_options": {"compact": True},
     "max_steps": 20,
@@ -44,13 +45,14 @@ SETTINGS: Mapping[str, Any] = {
     # the fine-tuning
     "sft_batch": 8,
     "sft_epochs": 1000,
-    "sft_learning_rate": 4e-3,
+    "sft_learning_rate": 2e-3,
     "sft_held_out": 0.02,
     # the reinforcement learning
     "algorithm": "eapo",
     "minibatches": 4,
     "parallel": 128,
-    "learning_rate": 3e-4,
+    "learning_rate": 1e-3,
+    "q_learning_rate": 2e-3,
 }
 """What the small model is trained with."""
 
@@ -59,14 +61,14 @@ SETTINGS: Mapping[str, Any] = {
 class Size:
     """How much of everything."""
 
-    model: str = "0.25m"
-    demonstrations: int = 700
-    """Games that the expert shows."""
+    model: str = "0.3m"
+    games: int = 3600
+    """Made for training: the expert shows those with one thing to bring, and the model plays them later."""
 
     rollbacks: int = 200
-    """Games that are walked through for pairs that undo."""
+    """Of these games are walked through for pairs that undo."""
 
-    updates: int = 3000
+    updates: int = 2000
     """Of the fine-tuning."""
 
     steps: int = 20
@@ -85,12 +87,15 @@ def learn(out: Path, seed: int, size: Size) -> dict[str, str]:
     from eapo_gym.engines.tiny import make_tiny
     from eapo_gym.trainers.config import TrainConfig
 
-    base = TrainConfig.make(**SETTINGS, tasks_per_step=size.tasks, group_size=size.members, seed=seed)
+    played = {**SETTINGS["env_kwargs"], "games": size.games}
+    base = TrainConfig.make(
+        **{**SETTINGS, "env_kwargs": played}, tasks_per_step=size.tasks, group_size=size.members, seed=seed
+    )
     with _stage(f"A transformer with {size.model} parameters that knows no word"):
         model = make_tiny(
             out / "tiny-qwen3", "qwen3", size.model, texts=training_texts(ALFWORLD), compact=True, context=1024
         )
-    with _stage(f"An expert plays {size.demonstrations} games, and {size.rollbacks} are walked through and back"):
+    with _stage(f"An expert shows games, and {size.rollbacks} are walked through and back"):
         data = asyncio.run(_collect(out / "data", size))
     with _stage(f"Fine-tuning, {size.updates} updates"):
         tuned = _fine_tune(replace(base, model=str(model), sft_max_steps=size.updates), data, out / "sft")
@@ -122,17 +127,17 @@ async def _collect(out: Path, size: Size) -> list[Path]:
     from eapo_gym.trainers.demonstrations import Demonstrations, collect_demonstrations
     from eapo_gym.trainers.rollback import Rollbacks, collect_rollbacks
 
-    steps, kinds = SETTINGS["max_steps"], SETTINGS["env_kwargs"]
+    steps, played = SETTINGS["max_steps"], {**SETTINGS["env_kwargs"], "games": size.games}
     shown = await collect_demonstrations(
         Demonstrations(
-            agent="explorer", agent_options={"use_valid_actions": False}, think=False, brief=True, noise=0.1
+            agent="explorer", agent_options={"use_valid_actions": False}, think=False, brief=True, noise=0.3
         ),
-        Walks(env_kwargs=kinds, max_tasks=size.demonstrations, max_steps=2 * steps, parallel=32),
+        Walks(env_kwargs=played, max_steps=2 * steps, parallel=32),
         out / "demonstrations",
     )
     undone = await collect_rollbacks(
         Rollbacks(walker="random", think=False, entry=80),
-        Walks(env_kwargs=kinds, max_tasks=size.rollbacks, max_steps=8, parallel=32),
+        Walks(env_kwargs=played, max_tasks=size.rollbacks, max_steps=8, parallel=32),
         out / "rollbacks",
     )
     return [shown.path, undone.path]

@@ -1,13 +1,15 @@
 """The explorer's notes in few words: for models that are too small to write all of them.
 
 What is left out can be seen or guessed: what was searched, where the thing would hardly be. What must be known to go on
-is kept: where one stands, what is in hand or else where it is, where to look next, and what was done last, so that it is
-not done again when nothing has come of it. Nothing comes up in the notes that was neither in them before nor seen now.
+is kept: where one stands, what is in hand or else where it is, where to look next, and what was done last, so that
+it is not done again when nothing has come of it. Nothing comes up in the notes that was neither in them before nor seen
+now.
 """
 
 from __future__ import annotations
 
 import re
+
 from eapo_gym.envs.alfworld.experts.goal import Goal, parse_goal
 from eapo_gym.envs.alfworld.experts.memory import Memory, kind, ranges
 from eapo_gym.envs.alfworld.experts.places import OPENABLE, chance
