@@ -58,6 +58,9 @@ class Limits:
     steps: int | None = None
     """The most steps, for environments without a `TimeLimit`."""
 
+    idle: int | None = None
+    """The most actions in a row that are invalid."""
+
 
 class KeepsPictures(Protocol):
     """What keeps pictures and names them (`eapo_gym.bench.pictures.Pictures`)."""
@@ -112,6 +115,10 @@ def seed_of(seed: int, task: str, repeat: int, t: int) -> int:
     """The seed of one moment of one episode: the same in every process, and unlike its neighbours'."""
     text = f"{seed}\0{repeat}\0{t}\0{task}".encode("utf-8", "surrogatepass")
     return int.from_bytes(hashlib.blake2b(text, digest_size=8).digest(), "big") >> 1
+
+
+def _reached(count: int, limit: int | None) -> bool:
+    return limit is not None and count >= limit
 
 
 class _Ended(Exception):
@@ -179,7 +186,7 @@ class _Playing:
         trajectory.info = {name: seen.info[name] for name in _OF_THE_EPISODE if name in seen.info}
         trajectory.info["seed"] = self.seed
         self.episode.goal = seen.obs["goal"]
-        t = 0
+        t = idle = 0
         while True:
             self._keep_last(seen)
             before = time.perf_counter()
@@ -188,7 +195,8 @@ class _Playing:
             between = time.perf_counter()
             stepped: _Stepped = await self._in_env("step", self.limits.step, self._step, response.text)
             after = time.perf_counter()
-            at_limit = self.limits.steps is not None and t + 1 >= self.limits.steps
+            idle = idle + 1 if stepped.seen.info.get("invalid_action") else 0
+            at_limit = _reached(t + 1, self.limits.steps) or _reached(idle, self.limits.idle)
             truncated = stepped.truncated or (at_limit and not stepped.terminated)
             try:
                 turn = self._record(t, seen, response, stepped, truncated, between - before, after - between)

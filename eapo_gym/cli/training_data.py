@@ -203,7 +203,7 @@ def demonstrations(
         bool, typer.Option("--brief", help="The notes of ALFWorld's explorer in few words, for small models.")
     ] = False,
     noise: Annotated[
-        float, typer.Option(help="Share of actions that are replaced by random ones; the expert's are kept as targets.")
+        float, typer.Option(help="Share of turns that are replaced by wrong ones; the expert's are kept as targets.")
     ] = 0.0,
     seeds: opt.Seeds = 1,
     seed: FirstSeed = 0,

@@ -59,6 +59,9 @@ class TrainConfig:
     max_steps: int = 50
     """The most actions of an episode."""
 
+    max_idle: int | None = None
+    """End an episode that is trained on after so many invalid actions in a row; null lets it go on."""
+
     rollback: Literal["inverse", "restore", "none"] = "inverse"
     """How the command `rollback` takes an action back; "restore" is an oracle that only simulations have."""
 
@@ -336,6 +339,7 @@ class TrainConfig:
             "sft_learning_rate",
             "sft_max_steps",
             "max_tasks",
+            "max_idle",
             "env_steps",
             "eval_tasks",
         ):

@@ -29,7 +29,7 @@ import time
 import warnings
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, SupportsFloat
 
 import gymnasium as gym
@@ -293,4 +293,4 @@ def _limits(limits: Limits, config: TrainConfig) -> Limits:
     """Those of rollouts, with the most steps that matter."""
     gamma = config.gamma_explore
     horizon = 1 if gamma == 0 else None if gamma == 1 else math.ceil(math.log(_NEGLIGIBLE) / math.log(gamma))
-    return Limits(agent=limits.agent, step=limits.step, reset=limits.reset, episode=limits.episode, steps=horizon)
+    return replace(limits, steps=horizon)

@@ -107,7 +107,12 @@ class Collector:
     ) -> None:
         _check(agent, engine)
         self.config, self.stream = config, stream
-        self.limits = Limits(agent=config.response_timeout, step=config.step_timeout, episode=config.episode_timeout)
+        self.limits = Limits(
+            agent=config.response_timeout,
+            step=config.step_timeout,
+            episode=config.episode_timeout,
+            idle=config.max_idle,
+        )
         self.lockstep = LockStep(engine, patience=self._patience()) if is_deterministic(config, engine) else None
         self.engine: Engine = self.lockstep or engine
         self.agent = copy.copy(agent)

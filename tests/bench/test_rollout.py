@@ -101,6 +101,16 @@ def test_outcomes() -> None:
     short = played(endless, Scripted("look"), limits=Limits(steps=4))
     assert (short.outcome, len(short), short.trajectory.transitions[-1].truncated) == ("steps", 4, True)
 
+    class Telling(Corridor):
+        def step(self, action: str) -> Any:
+            invalid = action not in self.valid_actions()
+            *seen, info = super().step(action)
+            return *seen, info | {"invalid_action": invalid}
+
+    answers = "take key", "no action at all", "look", "take key"
+    idle = played(explore(Telling()), Scripted(*answers), limits=Limits(idle=3))
+    assert (idle.outcome, len(idle), idle.trajectory.transitions[-1].truncated) == ("steps", 6, True)
+
     class Lost(Corridor):
         def step(self, action: str) -> Any:
             obs, _, _, _, info = super().step(action)
