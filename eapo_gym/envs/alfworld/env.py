@@ -11,7 +11,7 @@ from typing import Any
 from eapo_gym.envs.alfworld.commands import EXAMPLES, parse_command
 from eapo_gym.envs.alfworld.data import Library, open_library, select
 from eapo_gym.envs.alfworld.game import Game
-from eapo_gym.envs.alfworld.task_types import check_types, task_type
+from eapo_gym.envs.alfworld.task_types import ROOMS, TASK_TYPES, check_names, room_of, task_type
 from eapo_gym.envs.base import AgentEnv, Info, Obs
 from eapo_gym.errors import ContractError, SnapshotError, UnknownName
 from eapo_gym.schema import MAX_TEXT, AnyText, observation_space
@@ -38,7 +38,8 @@ class ALFWorldEnv(AgentEnv):
         source: "embedded" (generated games, always there), "official" (the benchmark's data), or "folder" (`games`).
         render_mode: "ansi" makes `render()` return the last text.
         task_types: only games of these kinds of task, such as ["pick_and_place_simple"]; of every split.
-        difficulty: of embedded games: "easy", "default", "hard", or "benchmark" (as hard as the official games).
+        rooms: only games in these kinds of rooms: "kitchen", "living room", "bedroom", "bathroom"; of every split.
+        difficulty: of embedded games: "toy", "easy", "default", "hard", or "benchmark" (as hard as the official games).
     """
 
     engine = "native"
@@ -52,6 +53,7 @@ class ALFWorldEnv(AgentEnv):
         render_mode: str | None = None,
         task_types: Sequence[str] | None = None,
         difficulty: str | None = None,
+        rooms: Sequence[str] | None = None,
     ) -> None:
         a_folder = isinstance(games, PathLike | str)
         source = source or ("folder" if a_folder else "embedded")
@@ -65,10 +67,13 @@ class ALFWorldEnv(AgentEnv):
         self.library: Library = open_library(source, games, difficulty)
         self.source = source
         self.split = self.library.splits()[0] if split is None else split
-        self.task_types = check_types(task_types)
-        self._selected = self._of_types(select(self.library, self.split, games))
+        self.task_types = check_names("task type", task_types, TASK_TYPES)
+        self.rooms = check_names("kind of room", rooms, ROOMS)
+        self._selected = self._wanted(select(self.library, self.split, games))
         if not self._selected:
-            raise UnknownName(f"task_types: expected a kind that the split has, got {list(self.task_types or ())}.")
+            wanted = {"task_types": self.task_types, "rooms": self.rooms}
+            said = ", ".join(f"{name}={list(names)}" for name, names in wanted.items() if names is not None)
+            raise UnknownName(f"{said}: expected kinds that the games have, and none of them is of such a kind.")
         self.observation_space = observation_space()
         self.action_space = AnyText(MAX_TEXT, examples=EXAMPLES)
         self.render_mode = render_mode
@@ -88,12 +93,15 @@ class ALFWorldEnv(AgentEnv):
     def tasks(self, split: str | None = None) -> list[str]:
         if split is None or split == self.split:
             return list(self._selected)
-        return list(self._of_types(self.library.tasks(split)))
+        return list(self._wanted(self.library.tasks(split)))
 
-    def _of_types(self, tasks: tuple[str, ...]) -> tuple[str, ...]:
-        if self.task_types is None:
-            return tasks
-        return tuple(task for task in tasks if task_type(task) in self.task_types)
+    def _wanted(self, tasks: tuple[str, ...]) -> tuple[str, ...]:
+        types, rooms = self.task_types, self.rooms
+        if types is not None:
+            tasks = tuple(task for task in tasks if task_type(task) in types)
+        if rooms is not None:
+            tasks = tuple(task for task in tasks if room_of(task) in rooms)
+        return tasks
 
     def catalogue(self) -> str:
         """By what is known of the games without reading them: of generated ones their digest, of files their size."""

@@ -30,6 +30,7 @@ def hosted_reference(
     render_mode: str | None = None,
     task_types: Sequence[str] | None = None,
     difficulty: str | None = None,
+    rooms: Sequence[str] | None = None,
     *,
     python: str | None = None,
     timeout: float = 120.0,
@@ -47,6 +48,7 @@ def hosted_reference(
             "render_mode": render_mode,
             "task_types": task_types,
             "difficulty": difficulty,
+            "rooms": rooms,
         },
         python=python,
         timeout=timeout,
@@ -78,8 +80,9 @@ class ReferenceALFWorldEnv(ALFWorldEnv):
         render_mode: str | None = None,
         task_types: Sequence[str] | None = None,
         difficulty: str | None = None,
+        rooms: Sequence[str] | None = None,
     ) -> None:
-        super().__init__(split, games, source, render_mode, task_types, difficulty)
+        super().__init__(split, games, source, render_mode, task_types, difficulty, rooms)
         self._witness, self._textworld = _textworld_env()
         self._infos: dict[str, Any] = {}
         self._history: list[str] = []

@@ -258,5 +258,19 @@ def test_only_some_kinds_of_tasks() -> None:
     assert ALFWorldEnv(task_types="look_at_obj_in_light").tasks()
     with pytest.raises(UnknownName, match="Did you mean 'pick_and_place_simple'"):
         ALFWorldEnv(task_types=["pick_and_place"])
-    with pytest.raises(UnknownName, match="a kind that the split has"):
+    with pytest.raises(UnknownName, match="kinds that the games have"):
         ALFWorldEnv(games=[every.tasks()[0]], task_types=["look_at_obj_in_light"])
+
+
+def test_only_some_kinds_of_rooms() -> None:
+    env, every = ALFWorldEnv(rooms=["bathroom", "kitchen"], games=300), ALFWorldEnv(games=300)
+    numbers = {task: int(generate_room(task)) for task in every.tasks()}
+    assert env.tasks() == [task for task in every.tasks() if numbers[task] < 200 or numbers[task] > 400]
+    assert env.catalogue() != every.catalogue()
+    both = ALFWorldEnv(rooms="bathroom", task_types="pick_and_place_simple")
+    assert {task.split("-")[0] for task in both.tasks("valid")} == {"pick_and_place_simple"}
+    assert {int(generate_room(task)) // 100 for task in both.tasks()} == {4}
+    with pytest.raises(UnknownName, match="Did you mean 'bathroom'"):
+        ALFWorldEnv(rooms="bath")
+    with pytest.raises(UnknownName, match=r"task_types=\['pick_heat.*rooms=\['bathroom'\]: expected kinds"):
+        ALFWorldEnv(rooms="bathroom", task_types="pick_heat_then_place_in_recep")

@@ -13,13 +13,12 @@ from eapo_gym.envs.alfworld.game import Game
 from eapo_gym.envs.alfworld.generator import files, plans
 from eapo_gym.envs.alfworld.generator.dice import VERSION, Dice
 from eapo_gym.envs.alfworld.generator.difficulty import Difficulty, preset
-from eapo_gym.envs.alfworld.generator.household import ROOM_KINDS
 from eapo_gym.envs.alfworld.generator.rooms import HELD_OUT_ROOMS, SEEN_ROOMS, Room, room
 from eapo_gym.envs.alfworld.generator.scenes import Scene, furnish
 from eapo_gym.envs.alfworld.generator.tasks import Task, draw_room_kind, draw_task, draw_type
 from eapo_gym.envs.alfworld.names import entity_names
 from eapo_gym.envs.alfworld.rulebook import Rulebook
-from eapo_gym.envs.alfworld.task_types import TASK_TYPES
+from eapo_gym.envs.alfworld.task_types import ROOMS, TASK_TYPES
 from eapo_gym.errors import ContractError, UnknownName
 
 HELD_OUT_SEEDS = 1_000_000_000
@@ -98,7 +97,7 @@ def generate(seed: int, *, knobs: Difficulty | None = None, task_type: str | Non
 def _draw_task(dice: Dice, task_type: str, held_out: bool, knobs: Difficulty) -> tuple[Room, Task]:
     while True:  # some rooms lack what the task type takes, but most do not
         kind = draw_room_kind(dice, task_type)
-        number = ROOM_KINDS[kind] + dice.pick(HELD_OUT_ROOMS if held_out else SEEN_ROOMS)
+        number = ROOMS[kind] + dice.pick(HELD_OUT_ROOMS if held_out else SEEN_ROOMS)
         where = room(number, knobs.receptacles)
         task = draw_task(dice, task_type, where)
         if task is not None:

@@ -8,9 +8,6 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-ROOM_KINDS = {"kitchen": 0, "living room": 200, "bedroom": 300, "bathroom": 400}
-"""Kind of room → what its floor plans' numbers are above; the benchmark has those up to 30 of each."""
-
 
 @dataclass(frozen=True, slots=True)
 class RoomStatistics:

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from eapo_gym.envs.alfworld.generator.dice import Dice
-from eapo_gym.envs.alfworld.generator.household import ROOM_KINDS, RoomStatistics, household
+from eapo_gym.envs.alfworld.generator.household import RoomStatistics, household
 from eapo_gym.envs.alfworld.generator.ids import spot_id, thing_id
+from eapo_gym.envs.alfworld.task_types import ROOMS
 
 SEEN_ROOMS = range(1, 81)
 HELD_OUT_ROOMS = range(81, 100)
@@ -93,7 +94,7 @@ class Floor:
 @lru_cache(maxsize=512)
 def room(number: int, scale: float = 1.0) -> Room:
     """The room with this number; `scale` makes it have more or fewer receptacles of each type."""
-    kind = max((kind for kind in ROOM_KINDS if ROOM_KINDS[kind] < number), key=ROOM_KINDS.__getitem__)
+    kind = max((kind for kind in ROOMS if ROOMS[kind] < number), key=ROOMS.__getitem__)
     statistics = household().rooms[kind]
     dice = Dice("room", number)
     size = dice.between(7, 12), dice.between(7, 12)
