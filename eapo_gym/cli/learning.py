@@ -51,8 +51,11 @@ SETTINGS: Mapping[str, Any] = {
     "algorithm": "eapo",
     "minibatches": 4,
     "parallel": 128,
-    "learning_rate": 1e-3,
-    "q_learning_rate": 2e-3,
+    "max_idle": 3,
+    "singleton": "zero",
+    "kl_weight": 0.03,
+    "learning_rate": 5e-4,
+    "q_learning_rate": 1e-3,
 }
 """What the small model is trained with."""
 
@@ -74,7 +77,7 @@ class Size:
     steps: int = 20
     """Of the reinforcement learning."""
 
-    tasks: int = 8
+    tasks: int = 16
     """Games in one of them."""
 
     members: int = 8
