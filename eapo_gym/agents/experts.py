@@ -80,6 +80,14 @@ class ExplorerAgent(Agent):
         notes.last = f"take {thing} from {notes.at}"
         return None if notes.last == turn.action else replace(turn, memory=str(notes), action=notes.last)
 
+    def doubt(self, observation: Observation, turn: Turn) -> Turn | None:
+        """What a worrier would answer instead of `turn`: it knows what to do, and looks elsewhere all the same."""
+        from eapo_gym.envs.alfworld.experts import Decision, doubtful, parse_goal
+
+        decided = Decision(turn.action or "", turn.think or "", turn.explore or "", turn.memory or "")
+        decision = doubtful(parse_goal(observation.goal), decided, observation.context.seed)
+        return None if decision is None else _turn(decision)
+
     def stamp(self) -> dict[str, Any]:
         options = {"memoryless": self.memoryless, "use_valid_actions": self.use_valid_actions}
         return {**super().stamp(), "options": options}

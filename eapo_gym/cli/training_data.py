@@ -205,6 +205,10 @@ def demonstrations(
     noise: Annotated[
         float, typer.Option(help="Share of turns that are replaced by wrong ones; the expert's are kept as targets.")
     ] = 0.0,
+    doubt: Annotated[
+        float,
+        typer.Option(help="Share of the turns in which the expert knows what to do in which it explores all the same."),
+    ] = 0.0,
     seeds: opt.Seeds = 1,
     seed: FirstSeed = 0,
     parallel: opt.Parallel = 8,
@@ -225,6 +229,7 @@ def demonstrations(
         brief=brief,
         only_solved=only_solved,
         noise=noise,
+        doubt=doubt,
     )
     walks = _walks(locals())
 

@@ -5,7 +5,8 @@
 Only episodes that solved their task are kept, unless asked otherwise. An expert that never errs visits none of the
 states in which a learner will find itself. With `noise`, some of its actions are replaced by random ones in the
 environment, while what is recorded stays the expert's own answer: so there are examples of finding one's way back, and
-of finding that a note was wrong.
+of finding that a note was wrong. With `doubt` it is the other way round: the expert explores where it knows enough, and
+that is shown as well as done. Who learns from it knows how to explore, and has yet to find out when.
 """
 
 from __future__ import annotations
@@ -65,9 +66,14 @@ class Demonstrations:
     """The share of turns that are replaced by a wrong one: an action that is possible, one that is not possible now, or
     a `mistake` that the agent itself can think of, with wrong notes."""
 
+    doubt: float = 0.0
+    """Of the turns in which the agent knows what to do, the share in which it explores all the same. Unlike `noise`
+    this is shown: who learns from it knows how to explore and how to act, and has to find out when to do which."""
+
     def __post_init__(self) -> None:
-        if not 0 <= self.noise < 1:
-            raise CollectError(f"noise: expected a share from 0 to below 1, got {self.noise}.")
+        for name in ("noise", "doubt"):
+            if not 0 <= getattr(self, name) < 1:
+                raise CollectError(f"{name}: expected a share from 0 to below 1, got {getattr(self, name)}.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +127,11 @@ class _Showing(Watcher):
 
     def __init__(self, agent: Agent, env: gym.Env[Any, Any], hand: Hand, what: Demonstrations) -> None:
         super().__init__(agent, env, hand)
+        if what.doubt and not hasattr(agent, "doubt"):
+            raise CollectError(
+                f"doubt: expected an agent that can be in doubt, as the explorer can, and {self.name} cannot: leave it "
+                "out, or take the explorer."
+            )
         self._what = what
         self._said: list[tuple[Observation, Turn]] = []
         self._offered: dict[str, None] = {}
@@ -129,9 +140,17 @@ class _Showing(Watcher):
     async def act_async(self, observation: Observation) -> Answer:
         response = as_response(await self.ask(observation), self.name)
         turn = await self.read(response.text)
+        if doubtful := self._doubtful(observation, turn):
+            turn, response = doubtful, Response(render(doubtful))
         self._said.append((observation, turn))
         self._offered |= dict.fromkeys(observation.valid_actions or ())
         return self._disturbed(observation, turn) or response
+
+    def _doubtful(self, observation: Observation, turn: Turn) -> Turn | None:
+        if random.Random(f"doubt {observation.context.seed}").random() >= self._what.doubt:
+            return None
+        doubtful: Turn | None = getattr(self.agent, "doubt")(observation, turn)  # noqa: B009  # few agents have it
+        return doubtful
 
     def _disturbed(self, observation: Observation, turn: Turn) -> Response | None:
         chances = random.Random(f"noise {observation.context.seed}")

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from eapo_gym.agents.base import Agent
+from eapo_gym.agents.experts import ExplorerAgent
 from eapo_gym.bench.rollout import Limits, play
 from eapo_gym.bench.setting import open_env
 from eapo_gym.protocol import parse, render
@@ -90,8 +91,6 @@ def test_noise_disturbs_the_environment_and_not_the_targets(tmp_path: Path) -> N
     again = collect(tmp_path / "again", agent="explorer", noise=0.4)
     assert noisy.examples == again.examples != calm.examples
     # Targets stay the expert's: the same expert, shown the same observation, says the same.
-    from eapo_gym.agents.experts import ExplorerAgent
-
     for example in noisy.examples:
         said = ExplorerAgent().act(example.observation())
         assert isinstance(said, Turn)
@@ -129,6 +128,43 @@ def test_a_beginners_wrong_note_is_unlearned(tmp_path: Path) -> None:
     assert unlearned > 3
 
 
+def test_doubt_is_shown_and_done(tmp_path: Path) -> None:
+    sure = collect(tmp_path / "sure", agent="explorer")
+    doubting = collect(tmp_path / "doubting", agent="explorer", doubt=0.5)
+    again = collect(tmp_path / "again", agent="explorer", doubt=0.5)
+    assert doubting.examples == again.examples
+    assert {example.task for example in doubting.examples} == {example.task for example in sure.examples}
+    # What is shown was carried out: all targets are known, and the next turn goes on from there.
+    assert all(example.target for example in doubting.examples)
+    by_place = {(example.task, example.actions): example for example in doubting.examples}
+    for example in doubting.examples:
+        later = by_place.get((example.task, (*example.actions, example.turn.action)))
+        assert later is None or later.memory == example.turn.memory
+
+    known, doubts = 0, 0
+    for example in doubting.examples:
+        said = ExplorerAgent().act(example.observation())
+        assert isinstance(said, Turn)
+        if not said.explore.startswith("Where"):
+            known += 1
+            if example.turn != said:
+                doubts += 1
+                assert example.turn.explore.startswith("Where is ")
+                assert example.turn.action.startswith(("go to ", "look"))
+                assert example.turn.memory == said.memory.replace(
+                    f"Last: {said.action}", f"Last: {example.turn.action}"
+                )
+        else:
+            assert example.turn == said  # who explores has no doubts
+    assert known > 20
+    assert 0.25 < doubts / known < 0.75
+
+
+def test_who_cannot_doubt_is_not_asked_to(tmp_path: Path) -> None:
+    with pytest.raises(CollectError, match=r"doubt: expected an agent that can be in doubt.*finder cannot"):
+        collect(tmp_path, CORRIDOR_WALKS, agent=FINDER, doubt=0.5)
+
+
 def test_broken_form_is_no_demonstration(tmp_path: Path) -> None:
     done = collect(tmp_path, CORRIDOR_WALKS, agent=f"python:{__name__}:Sloppy", only_solved=False)
     assert done.examples == []
@@ -164,6 +200,8 @@ def test_failures_are_told(tmp_path: Path) -> None:
         collect(tmp_path / "a", agent="eapo")
     with pytest.raises(CollectError, match="noise: expected a share"):
         Demonstrations(noise=1.0)
+    with pytest.raises(CollectError, match="doubt: expected a share"):
+        Demonstrations(doubt=-0.1)
     with pytest.raises(CollectError, match="parallel: expected 1 or more, got 0"):
         Walks(parallel=0)
     with pytest.raises(CollectError, match=r"Every walk failed.*knows ALFWorld's household tasks"):

@@ -10,8 +10,8 @@ plays a game as the explorer; `Oracle().act(game, state)` takes the place of `Ex
 """
 
 from eapo_gym.envs.alfworld.experts.decision import Decision
-from eapo_gym.envs.alfworld.experts.explorer import Explorer
+from eapo_gym.envs.alfworld.experts.explorer import Explorer, doubtful
 from eapo_gym.envs.alfworld.experts.goal import Goal, GoalError, parse_goal
 from eapo_gym.envs.alfworld.experts.oracle import NoPlan, Oracle, plan
 
-__all__ = ["Decision", "Explorer", "Goal", "GoalError", "NoPlan", "Oracle", "parse_goal", "plan"]
+__all__ = ["Decision", "Explorer", "Goal", "GoalError", "NoPlan", "Oracle", "doubtful", "parse_goal", "plan"]

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from eapo_gym.envs.alfworld.experts.decision import Decision
 from eapo_gym.envs.alfworld.experts.goal import TREATERS, Goal, parse_goal
-from eapo_gym.envs.alfworld.experts.memory import by_name, kind, preposition
+from eapo_gym.envs.alfworld.experts.memory import Memory, by_name, kind, preposition
 from eapo_gym.envs.alfworld.experts.perception import Turn
 from eapo_gym.envs.alfworld.experts.places import chance
 
@@ -208,3 +208,27 @@ class _Deliberation:
 
 def _one(kind_: str) -> str:
     return f"{'an' if kind_[0] in 'aeiou' else 'a'} {kind_}"
+
+
+def doubtful(goal: Goal, decision: Decision, seed: int) -> Decision | None:
+    """The turn of one who does not trust what it knows; None where `decision` explores already.
+
+    It goes to look for the thing somewhere else, or looks around if it has the thing in hand. Its notes stay true, so
+    that it can do later what it should have done now.
+    """
+    notes = Memory.read(decision.memory)
+    if notes is None or decision.explore != _KNOWN:
+        return None
+    places = sorted(notes.searched | notes.unsearched, key=by_name)
+    others = [place for place in places if place != notes.at and decision.command != f"go to {place}"]
+    if notes.carrying or not others:
+        place, command = notes.at, "look"
+    else:
+        place = random.Random(seed).choice(others)
+        command = f"go to {place}"
+    if not place or command == decision.command:
+        return None
+    notes.last = command
+    wanted = _one(goal.object)
+    think = f"I know what to do next, and still wonder where {wanted} is. I look again."
+    return Decision(command, think, f"Where is {wanted}? Candidates: {place}.", str(notes))
