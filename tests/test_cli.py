@@ -89,7 +89,7 @@ def test_debug_shows_where_an_error_came_from() -> None:
         (("check", "CartPole-v1"), "Expected an AgentEnv"),
         (("check", "alfworld", "--skip", "fingerprnt"), "Did you mean 'fingerprint'?"),
         (("new-env", "class"), "class"),
-        (("demo", "--games", "91"), "90"),
+        (("demo", "--games", "141"), "140"),
         (("data", "alfworld", "--generate", "1", "--into", "x", "--difficulty", "mild"), "Unknown difficulty"),
     ],
 )
@@ -243,7 +243,7 @@ def test_demo_trains_what_it_then_lets_play(tmp_path: Path, capsys: pytest.Captu
     from eapo_gym.cli.demo import demo
     from eapo_gym.cli.learning import STAGES, Size, learn
 
-    size = Size(games=6, rollbacks=2, updates=2, steps=1, tasks=1, members=2)
+    size = Size(games=60, rollbacks=2, updates=2, steps=1, tasks=1, members=2)
     demo(2, tmp_path, seed=0, open_report=False, size=size)
     shown = capsys.readouterr().out
     assert all(stage in shown for stage in STAGES)

@@ -42,6 +42,11 @@ OutFolder = Annotated[
 ]
 Think = Annotated[bool, typer.Option("--think/--no-think", help="Targets with a think section, or without.")]
 Parquet = Annotated[bool, typer.Option("--parquet", help="Write a Parquet file too.")]
+Config = Annotated[
+    Path | None,
+    typer.Option(help="A training configuration: its environment and split are played.", dir_okay=False),
+]
+Env = Annotated[str | None, typer.Option(metavar="ENV", help=f"{opt.ENV_HELP} By default ALFWorld.")]
 FirstSeed = Annotated[int, typer.Option("--seed", help="The first seed.", min=0)]
 
 
@@ -58,8 +63,9 @@ def collect(
         str | None,
         typer.Option(metavar="MODEL", help="A model that proposes the way back, instead of the environment itself."),
     ] = None,
-    env: opt.Env = "eapo/ALFWorld-v0",
-    split: opt.Split = "train",
+    config: Config = None,
+    env: Env = None,
+    split: Annotated[str | None, typer.Option(help="A split of the source; by default train.")] = None,
     source: opt.Source = None,
     env_kwarg: opt.EnvKwargs = None,
     tasks: opt.Tasks = None,
@@ -183,8 +189,9 @@ def demonstrations(
         str, typer.Option(metavar="AGENT", help="Who shows: explorer, oracle, or any other agent.")
     ] = "explorer",
     agent_option: opt.AgentOptions = None,
-    env: opt.Env = "eapo/ALFWorld-v0",
-    split: opt.Split = "train",
+    config: Config = None,
+    env: Env = None,
+    split: Annotated[str | None, typer.Option(help="A split of the source; by default train.")] = None,
     source: opt.Source = None,
     env_kwarg: opt.EnvKwargs = None,
     tasks: opt.Tasks = None,
@@ -301,12 +308,15 @@ def _walks(given: Mapping[str, Any]) -> Walks:
     from eapo_gym.cli.evaluating import target_of
     from eapo_gym.cli.targets import parse_kwargs
     from eapo_gym.trainers.collecting import Walks
+    from eapo_gym.trainers.config import TrainConfig
 
+    # What the command line names comes before what the file says.
+    said = TrainConfig.load(given["config"])
     source = {} if given["source"] is None else {"source": given["source"]}
     return Walks(
-        env=target_of(given["env"]),
-        env_kwargs={**source, **parse_kwargs(given["env_kwarg"] or [], "--env-kwarg")},
-        split=given["split"],
+        env=target_of(given["env"] or said.env),
+        env_kwargs={**said.env_kwargs, **source, **parse_kwargs(given["env_kwarg"] or [], "--env-kwarg")},
+        split=given["split"] or said.split,
         seeds=given["seeds"],
         seed=given["seed"],
         max_tasks=given["tasks"],

@@ -8,11 +8,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import typer
+from click.testing import Result
+from typer.testing import CliRunner
 
 from eapo_gym.agents.base import Agent
 from eapo_gym.agents.experts import ExplorerAgent
 from eapo_gym.bench.rollout import Limits, play
 from eapo_gym.bench.setting import open_env
+from eapo_gym.cli.training_data import register
 from eapo_gym.protocol import parse, render
 from eapo_gym.schema import Observation, Turn
 from eapo_gym.trainers.collecting import Walks
@@ -225,18 +229,35 @@ class SometimesHangs(Corridor):
         return super().step(action)
 
 
-def test_the_command(tmp_path: Path) -> None:
-    import typer
-    from typer.testing import CliRunner
-
-    from eapo_gym.cli.training_data import register
-
+def run_command(*args: str) -> Result:
     app = typer.Typer()
     register(app)
+    return CliRunner().invoke(app, args)
+
+
+def test_the_command(tmp_path: Path) -> None:
     out = ["--out", str(tmp_path / "d"), "--tasks", "3", "--json"]
-    answer = CliRunner().invoke(app, ["demonstrations", *out])
+    answer = run_command("demonstrations", *out)
     assert answer.exit_code == 0, answer.output
     told = json.loads(answer.stdout)
     assert told["solved"] == 3
     assert sum(told["by_action"].values()) == told["examples"]
     assert Path(told["path"]).read_bytes().count(b"\n") == told["examples"]
+
+
+def test_on_the_command_line_with_the_environment_of_a_training(tmp_path: Path) -> None:
+    yaml = pytest.importorskip("yaml", reason="PyYAML reads training configurations (extra train)")
+    config = tmp_path / "config.yaml"
+    config.write_text(yaml.safe_dump({"env_kwargs": {"difficulty": "toy", "rooms": "bathroom"}, "split": "valid"}))
+    command = ["demonstrations", "--config", str(config), "--tasks", "2", "--doubt", "0.5", "--out"]
+    answer = run_command(*command, str(tmp_path / "a"))
+    assert answer.exit_code == 0, answer.output
+    stamp = json.loads((tmp_path / "a" / "collect.json").read_text())
+    assert stamp["walks"]["env_kwargs"] == {"difficulty": "toy", "rooms": "bathroom"}
+    assert (stamp["walks"]["split"], stamp["demonstrations"]["doubt"]) == ("valid", 0.5)
+    # What the command line names comes first.
+    answer = run_command(*command, str(tmp_path / "b"), "--split", "train", "--env-kwarg", "rooms=kitchen")
+    assert answer.exit_code == 0, answer.output
+    stamp = json.loads((tmp_path / "b" / "collect.json").read_text())
+    assert stamp["walks"]["env_kwargs"] == {"difficulty": "toy", "rooms": "kitchen"}
+    assert stamp["walks"]["split"] == "train"
