@@ -151,7 +151,12 @@ def prepare(plan: Experiment) -> dict[str, Any]:
     )
     walks = {"env": plan["env"], "env_kwargs": plan["env_kwargs"], "parallel": 32}
     what = Demonstrations(
-        agent="explorer", think=False, brief=True, noise=shown["noise"], agent_options={"use_valid_actions": False}
+        agent="explorer",
+        agent_options={"use_valid_actions": False},
+        think=False,
+        brief=True,
+        doubt=shown["doubt"],
+        noise=shown["noise"],
     )
     pairs = Rollbacks(walker=back["walker"], think=False, entry=back["entry"])
     steps = back["max_steps"]
