@@ -126,9 +126,11 @@ def make_tiny(
     try:
         _write(draft, make_config(shape, tokenizer, context), tokenizer, seed)
         (draft / NOTE).write_text(json.dumps(recipe, indent=2) + "\n", encoding="utf-8")
-        if folder.is_dir():
-            folder.rmdir()  # it is empty: what has something in it was refused
-        draft.rename(folder)
+        try:
+            draft.rename(folder)  # over an empty folder too
+        except OSError:
+            if not _is_there(folder, recipe):  # another process may have made the very same in the meantime
+                raise
     finally:
         shutil.rmtree(draft, ignore_errors=True)
     return folder

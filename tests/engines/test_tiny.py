@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from eapo_gym.engines import tiny
 from eapo_gym.engines.tiny import NOTE, TinyModelError, make_tiny
 from eapo_gym.errors import MissingExtra, UnknownName
 from tests.engines.tiny_models import tiny_model
@@ -143,6 +144,19 @@ def test_a_folder_is_whole_or_not_there(tmp_path: Path, monkeypatch: pytest.Monk
     with pytest.raises(OSError, match="disk full"):
         make_tiny(tmp_path / "model", texts=TEXTS)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_two_may_make_the_same_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    write, folder = tiny._write, tmp_path / "model"
+
+    def overtaken(*args: object) -> None:
+        monkeypatch.setattr(tiny, "_write", write)
+        make_tiny(folder, texts=TEXTS)
+        write(*args)
+
+    monkeypatch.setattr(tiny, "_write", overtaken)
+    assert make_tiny(folder, texts=TEXTS) == folder
+    assert [path.name for path in tmp_path.iterdir()] == ["model"]
 
 
 def test_an_empty_folder_is_filled(tmp_path: Path):
