@@ -233,8 +233,14 @@ def reward_model(result: Any) -> str:
 
 
 def learning(result: Any) -> str:
-    """The experiment makes its own table, which is also printed and kept beside its runs."""
-    return str(result["table"]).strip()
+    """The experiment makes its own tables, which are also printed and kept beside its runs."""
+    body = []
+    for name, each in result["data"]["rollback_success"].items():
+        share = each["kinds"]["all"]
+        low, high = (100 * bound for bound in share["interval"])
+        body.append([f"`{name}`", f"{100 * share['rate']:.1f} %", f"{low:.1f}–{high:.1f} (n = {share['tried']})"])
+    back = rows(["Rollback pairs of held-out games, greedy", "returned", "95 %"], body)
+    return f"{str(result['table']).strip()}\n\n{back}"
 
 
 def training_step(result: Any) -> str:

@@ -191,6 +191,8 @@ class Transition:
     response_ids: Sequence[int] = ()
     response_logprobs: Sequence[float] = ()
     images: Sequence[np.ndarray] = ()
+    next_description: str = ""
+    """The environment's short description of the next state, where it was asked for one."""
 
 
 @dataclass(slots=True)

@@ -82,6 +82,7 @@ async def play(
     on_step: Callable[[], None] | None = None,
     watch: Callable[[Episode], object] | None = None,
     begin: Begin | None = None,
+    describes: bool = False,
 ) -> Episode:
     """Play one episode.
 
@@ -91,12 +92,16 @@ async def play(
 
     `begin` replaces the reset, for an episode that goes on from a branch, or that shares its seed with others.
 
+    With `describes` the environment is asked to describe each state that the episode goes on from.
+
     `hand` is the thread in which the environment lives, if it has one. Where it is still busy afterwards, a call has
     timed out and is going on: such an environment must not be used again.
     """
     began = time.perf_counter()
     own = hand or Hand("environment")
-    playing = _Playing(env, agent, task, seed, repeat, env_id, limits or Limits(), pictures, own, on_step, begin)
+    playing = _Playing(
+        env, agent, task, seed, repeat, env_id, limits or Limits(), pictures, own, on_step, begin, describes
+    )
     episode = playing.episode
     if watch is not None:
         watch(episode)
@@ -147,6 +152,7 @@ class _Stepped(NamedTuple):
     terminated: bool
     truncated: bool
     seen: _Seen
+    description: str
 
 
 class _Playing:
@@ -165,6 +171,7 @@ class _Playing:
         hand: Hand,
         on_step: Callable[[], None] | None,
         begin: Begin | None,
+        describes: bool,
     ) -> None:
         _check_stack(env)
         core: Any = env.unwrapped
@@ -173,6 +180,7 @@ class _Playing:
         self.name = f"{task}#{repeat}"
         self.quick_env = bool(getattr(core, "quick", False)) and "screenshot" not in env.observation_space.spaces  # type: ignore[attr-defined]
         self.valid_actions: Callable[[], list[str] | None] = env.get_wrapper_attr("valid_actions")
+        self.describe: Callable[[], str] | None = env.get_wrapper_attr("describe") if describes else None
         self.agent_hand: Hand | None = None
         self.on_step = on_step
         self.begin = begin or self._from_its_start
@@ -195,10 +203,10 @@ class _Playing:
             between = time.perf_counter()
             stepped: _Stepped = await self._in_env("step", self.limits.step, self._step, response.text)
             after = time.perf_counter()
-            idle = idle + 1 if stepped.seen.info.get("invalid_action") else 0
-            at_limit = _reached(t + 1, self.limits.steps) or _reached(idle, self.limits.idle)
-            truncated = stepped.truncated or (at_limit and not stepped.terminated)
             try:
+                idle = idle + 1 if _did_nothing(stepped.seen.info, seen) else 0
+                at_limit = _reached(t + 1, self.limits.steps) or _reached(idle, self.limits.idle)
+                truncated = stepped.truncated or (at_limit and not stepped.terminated)
                 turn = self._record(t, seen, response, stepped, truncated, between - before, after - between)
             except Exception as error:  # for something in `info` that nobody has thought of
                 raise _Ended("infrastructure", f"step: {_said(error)}") from error
@@ -233,7 +241,9 @@ class _Playing:
         obs, reward, terminated, truncated, info = self.env.step(text)
         _check_stepped(info)
         done = bool(terminated or truncated)
-        return _Stepped(float(reward), bool(terminated), bool(truncated), self._look(obs, info, done))
+        seen = self._look(obs, info, done)
+        description = "" if done or self.describe is None else self.describe()
+        return _Stepped(float(reward), bool(terminated), bool(truncated), seen, description)
 
     def _look(self, obs: Obs, info: Info, done: bool) -> _Seen:
         if "failure" in info:
@@ -380,13 +390,14 @@ class _Playing:
             response_ids=response.ids,
             response_logprobs=() if response.logprobs is None else response.logprobs,
             images=response.images,
+            next_description=stepped.description,
         )
         note = StepNote(
             response=response.text,
             think=turn.think,
             problems=turn.problems,
             offered=seen.offered,
-            invalid=_did_nothing(turn, rollback, info, seen),
+            invalid=_did_nothing(info, seen),
             notice=info.get("notice", ""),
             rollback=rollback,
             reward_parts=_reward_parts(stepped.reward, turn, info),
@@ -454,9 +465,10 @@ async def without_exit(work: Callable[[], Awaitable[Result]]) -> Result:
         raise RuntimeError(_said(error)) from error
 
 
-def _did_nothing(turn: Turn, rollback: Any, info: Info, seen: _Seen) -> bool:
-    if turn.action is None or info.get("invalid_action", False):
+def _did_nothing(info: Info, seen: _Seen) -> bool:
+    if info["turn"].action is None or info.get("invalid_action", False):
         return True
+    rollback = info.get("rollback")
     # A rollback that was declined never reached the environment, which so could not call it invalid.
     declined = rollback is not None and not rollback["held"] and rollback["action"] is None
     return declined and bool(info["fingerprint"] == seen.info["fingerprint"])

@@ -87,6 +87,7 @@ async def play_in(
     pictures: KeepsPictures | None = None,
     on_step: Callable[[], None] | None = None,
     begin: Begin | None = None,
+    describes: bool = False,
 ) -> Episode:
     """Play an episode (`play`), begun again where the infrastructure has failed it.
 
@@ -116,6 +117,7 @@ async def play_in(
                 hand=seat.hand,
                 on_step=on_step,
                 begin=begin,
+                describes=describes,
             )
         failed = episode.outcome == "infrastructure"
         if failed or seat.hand.busy:

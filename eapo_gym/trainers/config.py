@@ -349,6 +349,11 @@ class TrainConfig:
             raise BadConfig(f"sft_held_out: expected a share from 0 to below 1, got {self.sft_held_out}.")
         if self.temperature == 0:
             raise BadConfig("temperature: expected a number above 0: a policy that draws nothing learns nothing.")
+        if self.sampler == "vllm" and self.temperature != 1:
+            raise BadConfig(
+                f"temperature: expected 1 with sampler=vllm, which tells log-probs at that alone; got "
+                f"{self.temperature}. Set temperature=1, or another sampler."
+            )
         if not 0 <= self.overlong_tokens < self.max_tokens:
             raise BadConfig(f"overlong_buffer: expected 0 or more, and less than max_tokens ({self.max_tokens:,}).")
         if self.group_size == 1:
@@ -392,7 +397,7 @@ class TrainConfig:
     def load(cls, path: str | Path | None, overrides: Sequence[str] = ()) -> TrainConfig:
         """From a YAML file, if there is one, and `key=value` arguments."""
         values = {} if path is None else read_yaml(Path(path))
-        return cls.make(**{**values, **parse_overrides(overrides)})
+        return cls.make(**parse_overrides(overrides, values))
 
     def to_json(self) -> dict[str, Any]:
         """All values, as plain data."""
@@ -416,13 +421,13 @@ def read_yaml(path: Path) -> dict[str, Any]:
     return values
 
 
-def parse_overrides(overrides: Sequence[str]) -> dict[str, Any]:
-    """`["seed=1", "agent_options={compact: true}"]` as values; what stands behind the `=` is YAML.
+def parse_overrides(overrides: Sequence[str], settled: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """`["seed=1", "agent_options={compact: true}"]` as values, over what is settled; behind the `=` stands YAML.
 
-    `agent_options.compact=true` sets one entry of a mapping, beside those of earlier arguments.
+    `agent_options.compact=true` sets one entry of a mapping and leaves the others.
     """
     yaml = _yaml()
-    values: dict[str, Any] = {}
+    values: dict[str, Any] = dict(settled or {})
     for text in overrides:
         name, found, given = text.partition("=")
         name = name.strip()
@@ -434,7 +439,10 @@ def parse_overrides(overrides: Sequence[str]) -> dict[str, Any]:
             raise BadConfig(f"{name}: {given!r:.80} is not YAML: {' '.join(str(error).split())}.") from error
         name, _, part = name.partition(".")
         if part:
-            values[name] = {**values.get(name, {}), part: value}
+            whole = values.get(name) or {}
+            if not isinstance(whole, Mapping):
+                raise BadConfig(f"{name}.{part}: expected {name} to be a mapping, and it is {whole!r:.80}.")
+            values[name] = {**whole, part: value}
         else:
             values[name] = value
     check_names(values)

@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 from eapo_gym.bench.records import Episode, Outcome
+from eapo_gym.trainers.batch import Attempt
 
 _PROBLEMS = 20
 """Different problems that are kept word for word."""
@@ -24,6 +25,18 @@ class Counts:
     env_steps: int = 0
     retries: int = 0
     """How often an episode was begun again."""
+
+    attempts: int = 0
+    """All of them, also those of groups that dynamic sampling throws away."""
+
+    solved: int = 0
+    """Attempts with success; without those that were dropped, and so are the episodes of the next three."""
+
+    lengths: list[int] = field(default_factory=list)
+    degrees: list[float] = field(default_factory=list)
+    """Of exploration."""
+
+    degrees_no_loops: list[float] = field(default_factory=list)
 
     dropped: int = 0
     """Attempts of which nothing is trained on."""
@@ -64,6 +77,18 @@ class Counts:
         self.rollbacks += episode.rollbacks
         self.rollbacks_held += episode.rollbacks_held
         self.add_cost(episode)
+
+    def add_attempt(self, attempt: Attempt | None) -> None:
+        """Count an attempt; None for one of which nothing is trained on."""
+        self.attempts += 1
+        if attempt is None:
+            self.dropped += 1
+            return
+        self.solved += attempt.success
+        for episode in attempt.episodes:
+            self.lengths.append(len(episode))
+            self.degrees.append(episode.exploration_degree())
+            self.degrees_no_loops.append(episode.exploration_degree(self_loops=False))
 
     def add_cost(self, episode: Episode) -> None:
         """Count what an episode took, and not what came of it."""

@@ -6,8 +6,6 @@ import math
 import resource
 import sys
 
-import numpy as np
-
 from eapo_gym.bench.records import OUTCOMES
 from eapo_gym.trainers.batch import Batch
 from eapo_gym.trainers.rollout import Collected
@@ -18,15 +16,12 @@ Metrics = dict[str, float]
 def of_rollouts(collected: Collected, batch: Batch, seconds: float) -> Metrics:
     """The numbers of a step's rollouts, which took so many seconds."""
     counts = collected.counts
-    attempts = [attempt for _, members in collected.groups for attempt in members]
-    episodes = [episode for attempt in attempts for episode in attempt.episodes]
-    planned = counts.dropped + len(attempts)
     found = {
-        "train/success": _ratio(sum(attempt.success for attempt in attempts), planned),
-        "train/steps": _mean([len(episode) for episode in episodes]),
+        "train/success": _ratio(counts.solved, counts.attempts),
+        "train/steps": _mean(counts.lengths),
         "train/episodes": float(counts.episodes),
-        "explore/degree": _mean([episode.exploration_degree() for episode in episodes]),
-        "explore/degree_no_loops": _mean([episode.exploration_degree(self_loops=False) for episode in episodes]),
+        "explore/degree": _mean(counts.degrees),
+        "explore/degree_no_loops": _mean(counts.degrees_no_loops),
         "rollback/rate": _ratio(counts.rollbacks, counts.steps),
         "rollback/held": _ratio(counts.rollbacks_held, counts.rollbacks),
         "format/rate": _ratio(counts.format_ok, counts.steps),
@@ -58,4 +53,5 @@ def _ratio(part: float, whole: float) -> float:
 
 
 def _mean(values: list[float] | list[int]) -> float:
-    return float(np.mean(values)) if values else math.nan
+    """To the last bit the same, in whatever order the episodes ended."""
+    return math.fsum(values) / len(values) if values else math.nan

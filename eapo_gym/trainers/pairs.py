@@ -7,9 +7,10 @@ These are the very tokens that the policy sampled wherever that can be, so that 
 are of the same thing. A pair that nobody sampled as it stands (of a response whose form was broken, say, so that the
 memory of the step before went on) is written and encoded, and cut out in the same places.
 
-**The second pair** of a transition is (e, [m, s']): the memory with one more entry, which is what the environment
-showed after the step, on one line and no longer than `MAX_ENTRY` characters. It has the tokens of the first one up to
-the end of m, so that the two differ in nothing but the entry.
+**The second pair** of a transition is (e, [m, s']): the memory with one more entry, which is the environment's
+description of the state after the step (what it showed, where the episode ended with it), on one line and no longer
+than `MAX_ENTRY` characters. It has the tokens of the first one up to the end of m, so that the two differ in nothing
+but the entry.
 """
 
 from __future__ import annotations

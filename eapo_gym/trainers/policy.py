@@ -156,6 +156,11 @@ class Policy:
 
     # Log-probs
 
+    @property
+    def is_sharded(self) -> bool:
+        """Each process has a part of the weights: only all of them together can read them."""
+        return self._ranks.shards
+
     def score(self, rows: Sequence[Row], role: Role, temperature: float = 1.0) -> list[list[np.ndarray]]:
         """For each row and target the log-probs of its tokens, as float32."""
         part = self._part(role)

@@ -151,7 +151,7 @@ class RewardModel:
             room = self.policy.context - len(prompt)
             if len(pair.ids) > room:
                 continue
-            second = self._writer.with_entry(pair, transition.next_state)
+            second = self._writer.with_entry(pair, transition.next_description or transition.next_state)
             targets = [pair.ids, second] if len(second) <= room else [pair.ids]
             identity = (key, *targets)
             row[i] = numbers.setdefault(identity, len(rows))
@@ -320,7 +320,7 @@ class RewardModel:
         auc = metrics[name]
         if np.isnan(auc):
             return None  # all succeeded, or all failed: it says nothing
-        self._blind_steps = self._blind_steps + 1 if abs(auc - 0.5) < CHANCE else 0
+        self._blind_steps = self._blind_steps + 1 if auc < 0.5 + CHANCE else 0
         if self._blind_steps < PATIENCE or self._has_warned:
             return None
         self._has_warned = True

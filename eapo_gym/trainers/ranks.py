@@ -37,6 +37,11 @@ class Ranks:
             )
         if accelerator.mixed_precision == "fp16":
             raise BadConfig("accelerate was set up for fp16, whose gradients overflow: expected bf16 or no.")
+        if accelerator.mixed_precision != "no" and not self.shards:
+            raise BadConfig(
+                f"accelerate was set up for {accelerator.mixed_precision}, in which the policy alone would compute, "
+                "and not what samples and what it is compared with: expected no; set precision instead."
+            )
         if self.shards and config.tuning == "lora":
             raise BadConfig("tuning: expected full where FSDP shards the weights, got lora: train adapters with DDP.")
         if self.shards and config.sampler == "shared":

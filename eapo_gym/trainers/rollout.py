@@ -273,8 +273,7 @@ class _Collecting:
     async def _attempt(self, seat: Seat, job: tuple[_Group, _Seed]) -> None:
         group, seed = job
         attempt = await (self._one_episode if self.config.episodes_per_trajectory == 1 else self._episodes)(seat, seed)
-        if attempt is None:
-            self.counts.dropped += 1
+        self.counts.add_attempt(attempt)
         group.attempts[seed.member] = attempt
         self._done += 1
         self._solved += attempt is not None and attempt.success
@@ -327,6 +326,7 @@ class _Collecting:
             limits=collector.limits,
             on_step=self._count,
             begin=begin,
+            describes=config.explore_reward == "q_phi",
         )
         episode.trajectory.info |= {"env_seed": env_seed, "outcome": episode.outcome}
         self.counts.add(episode)

@@ -32,7 +32,7 @@ from eapo_gym.loggers import METRICS, open_loggers, read_metrics
 from eapo_gym.trainers.batch import Batch, Floats, make_batch
 from eapo_gym.trainers.checkpoint import Checkpoints, capture_rng, restore_rng
 from eapo_gym.trainers.config import BadConfig, TrainConfig
-from eapo_gym.trainers.failures import SuccessWatch, require_episodes, survive_engine
+from eapo_gym.trainers.failures import GO_ON, EngineDied, SuccessWatch, require_episodes, survive_engine
 from eapo_gym.trainers.learning import Learner, Metrics, roles_of
 from eapo_gym.trainers.measures import of_process, of_rollouts
 from eapo_gym.trainers.online import online_rewards
@@ -239,7 +239,7 @@ class _Run:
         async with self.policy.paused(self.engine):
             learned = self.learner.learn(played.batch, step, played.explore)
         between = time.perf_counter()
-        await self.policy.sync(self.engine)
+        await self._surviving(step, lambda: self.policy.sync(self.engine))
         learned["time/sync"] = time.perf_counter() - between
         metrics = self._over_processes({**played.metrics, **learned}, played.collected)
         for warning in self.learner.warnings:
@@ -330,7 +330,7 @@ class _Run:
             max_tasks=config.eval_tasks,
             max_steps=config.max_steps,
             rollback=None if config.rollback == "none" else config.rollback,
-            limits=self.collector.limits,
+            limits=replace(self.collector.limits, idle=None),  # that is for what is trained on
             retries=config.retries,
             parallel=config.parallel,
             seeds=(config.seed,),
@@ -432,6 +432,11 @@ class _Run:
         """The work, begun again with a new engine should the engine die."""
 
         async def reopen() -> None:
+            if self.policy.is_sharded:
+                raise EngineDied(
+                    f"The engine of process {self.processes.rank} died in step {step}; another one needs weights of "
+                    f"which each process has a part, and the others are not there to give theirs. {GO_ON}"
+                )
             await self._close_engine()
             self._open_engine()
             self.learner.asks_as(self.agent)

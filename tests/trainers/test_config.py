@@ -30,6 +30,22 @@ def test_the_file_beats_the_preset_and_arguments_beat_the_file(tmp_path: Path) -
     assert TrainConfig.load(file, ["algorithm=gigpo"]).grouping == "gigpo"
 
 
+def test_one_entry_of_a_mapping_leaves_the_others_as_the_file_has_them(tmp_path: Path) -> None:
+    file = tmp_path / "c.yaml"
+    file.write_text("env_kwargs: {difficulty: toy, games: 12000}\nmodel: m\n")
+    config = TrainConfig.load(file, ["env_kwargs.games=10", "env_kwargs.rooms=kitchen"])
+    assert config.env_kwargs == {"difficulty": "toy", "games": 10, "rooms": "kitchen"}
+    assert TrainConfig.load(file, ["env_kwargs={games: 10}"]).env_kwargs == {"games": 10}
+    with pytest.raises(BadConfig, match=r"model\.x: expected model to be a mapping, and it is 'm'"):
+        TrainConfig.load(file, ["model.x=1"])
+
+
+def test_vllm_tells_log_probs_at_temperature_1_alone() -> None:
+    assert TrainConfig.make(sampler="vllm").temperature == 1
+    with pytest.raises(BadConfig, match="temperature: expected 1 with sampler=vllm"):
+        TrainConfig.make(sampler="vllm", temperature=0.7)
+
+
 @pytest.mark.parametrize(
     ("text", "name", "value"),
     [

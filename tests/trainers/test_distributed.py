@@ -230,9 +230,12 @@ def test_what_does_not_go_together_is_refused():
     for name, value, expected in (
         ("is_fsdp2", False, "set up for FSDP: expected one process, DDP"),
         ("mixed_precision", "fp16", "fp16, whose gradients overflow"),
+        ("distributed_type", "MULTI_CPU", "bf16, in which the policy alone would compute.*set precision instead"),
     ):
         other = Sharding()
         setattr(other, name, value)
+        if name == "distributed_type":
+            other.is_fsdp2, other.mixed_precision = False, "bf16"
         with pytest.raises(BadConfig, match=expected):
             Policy.load(TrainConfig.make(tuning="full", sampler="vllm"), tiny_model(), accelerator=other)
 

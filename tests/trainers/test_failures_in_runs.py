@@ -149,6 +149,27 @@ def test_an_engine_that_dies_twice_in_a_step_ends_the_run_and_it_goes_on_later(w
     same_run(tmp_path, whole)
 
 
+def test_an_engine_that_dies_while_the_policy_learns_is_opened_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """One that has a copy of the weights, and is to have the new ones."""
+    config = replace(usual(), sampler="transformers")
+    train(config, tmp_path / "whole")
+    syncs, sync = 0, Policy.sync
+
+    async def dies_once(self: Policy, engine: TransformersEngine) -> None:
+        nonlocal syncs
+        syncs += 1
+        if syncs == 2:
+            await engine.close()
+        await sync(self, engine)
+
+    monkeypatch.setattr(Policy, "sync", dies_once)
+    train(config, tmp_path / "died")
+    assert "The engine died in step" in caplog.text
+    same_run(tmp_path / "died", tmp_path / "whole")
+
+
 def test_an_engine_that_dies_while_rewards_are_played_for_begins_the_step_again(tmp_path: Path) -> None:
     config = settings(algorithm="eapo-online", eval_every=0, steps=1, tasks_per_step=1)
     train(config, tmp_path / "whole")

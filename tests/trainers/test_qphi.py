@@ -434,6 +434,38 @@ def test_blindness_is_told_once_and_after_a_while(bench: Bench) -> None:
     assert all(other.health(scored).warning is None for _ in range(PATIENCE + 1))
 
 
+def test_worse_than_chance_is_blind_too(bench: Bench) -> None:
+    model = bench.model
+    scored = model.prepare(
+        batch_of(([bench.step("Look.", "A mug.")], True), ([bench.step("Look.", "A knife lies here.")], False))
+    )
+    model.score(scored)
+    auc = model.health(scored).metrics["q/auc"]
+    won = int(auc == 0)  # whichever order it is that q gets wrong
+    wrong = model.prepare(
+        batch_of(*(([bench.step("Look.", text)], i == won) for i, text in enumerate(("A knife lies here.", "A mug."))))
+    )
+    model.config = replace(model.config, density="token_mean")
+    model.score(wrong)
+    said = [model.health(wrong) for _ in range(PATIENCE)]
+    assert {health.metrics["q/auc"] for health in said} == {0.0}
+    assert any(health.warning for health in said)
+
+
+def test_the_second_pair_has_what_the_environment_says_of_the_next_state(bench: Bench) -> None:
+    model = bench.model
+    steps = [
+        bench.step("Look.", "A mug.", next_state=f"You try for the {i}. time.", next_description="You face the fridge.")
+        for i in range(2)
+    ]
+    scored = model.prepare(batch_of((steps, True)))
+    assert len(scored.rows) == 1, "one state, however one came there"
+    _, second = scored.rows[0].targets
+    assert "You face the fridge." in bench.policy.chat.decode(second)
+    scored = model.prepare(batch_of(([replace(step, next_description="") for step in steps], True)))
+    assert len(scored.rows) == 2
+
+
 def test_steps_with_one_outcome_say_nothing_of_blindness(bench: Bench) -> None:
     model = bench.model
     scored = model.prepare(batch_of(([bench.step("Look.", "A mug.")], False)))

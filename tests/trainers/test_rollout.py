@@ -16,6 +16,7 @@ from eapo_gym.engines.base import EngineError, EngineUnavailable, Prompt, Prompt
 from eapo_gym.trainers.batch import Attempt, make_batch
 from eapo_gym.trainers.config import BadConfig, TrainConfig
 from eapo_gym.trainers.lockstep import LockStep
+from eapo_gym.trainers.measures import of_rollouts
 from eapo_gym.trainers.rollout import Collected, Collector, is_deterministic
 from tests.agents.scripted import ScriptedEngine
 from tests.toys import Corridor
@@ -312,6 +313,12 @@ def test_tasks_that_teach_nothing_are_drawn_again() -> None:
     assert collected.counts.env_steps == kept + 2 * 6 * 8  # those that were thrown away have cost as well
     first, second = drawn(collected)
     assert first != second  # the task that was drawn again is played anew
+    # What was played is measured, and not what was kept of it.
+    measured = of_rollouts(collected, make_batch(collected.groups), 1.0)
+    solved = sum(attempt.success for _, group in collected.groups for attempt in group)
+    assert 0 < solved < 12
+    assert measured["train/success"] == solved / 24
+    assert measured["train/steps"] == (kept + 2 * 6 * 8) / 24
 
 
 def test_dynamic_sampling_goes_on_with_what_there_is() -> None:
