@@ -1,0 +1,1 @@
+"""WebShop: find the product that somebody asks for, among many, and buy it with the right options."""
