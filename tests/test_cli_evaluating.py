@@ -52,7 +52,7 @@ def test_mistakes_are_one_sentence(tmp_path: Path) -> None:
         ("--agent", "eapo"): "needs a model",
         ("--agent", "random", "--split", "test"): "Unknown split",
         ("--agent", "random", "--rollback", "undo"): "Unknown rollback mode",
-        ("--agent", "random", "--env-kwarg", "foo=1"): "could not be made with",
+        ("--agent", "random", "--env-kwarg", "foo=1"): "Unknown argument of eapo/ALFWorld-v0 'foo'",
     }.items():
         ran = run("eval", *arguments, "--tasks", "1", "--out", str(tmp_path / "run"))
         assert ran.exit_code == 2, ran.stdout

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import shutil
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,7 @@ from eapo_gym.loggers import read_metrics  # noqa: E402
 from eapo_gym.trainers.config import TrainConfig, docs  # noqa: E402
 from eapo_gym.trainers.presets import PRESETS  # noqa: E402
 from tests.command_line import run, set_up_machine  # noqa: E402
-from tests.trainers.short_runs import arguments, given, player  # noqa: E402
+from tests.trainers.short_runs import arguments, given, player, write_data  # noqa: E402
 
 
 @pytest.fixture(autouse=True)
@@ -96,7 +97,9 @@ def test_environments_that_are_not_there(tmp_path: Path, monkeypatch: pytest.Mon
     assert "Nothing" in refused(out, env="eapo/Nothing-v0")
     assert "tests.toys has no 'Nothing'" in refused(out, env="tests.toys:Nothing")
     assert "nowhere cannot be imported" in refused(out, env="nowhere:Nothing")
-    assert "could not be made with {'split': 'train', 'doors': 3}" in refused(out, env_kwargs={"doors": 3})
+    assert "Unknown argument of tests.toys:Corridor 'doors': expected one of 'rooms'" in refused(
+        out, env_kwargs={"doors": 3}
+    )
     alfworld: dict[str, Any] = {"env": "eapo/ALFWorld-v0", "env_kwargs": {}, "max_tasks": 2}
     assert "Unknown split" in refused(out, split="nowhere", **alfworld)
     assert "Unknown split" in refused(out, eval_split="nowhere", **alfworld)
@@ -136,6 +139,19 @@ def test_data_that_is_not_there(tmp_path: Path) -> None:
     text = tmp_path / "text.jsonl"
     text.write_text("Once upon a time\n")
     assert "text.jsonl" in refused(tmp_path / "run", sft_data=[str(text)])
+
+
+def test_data_that_is_too_long_and_then_is_not(tmp_path: Path) -> None:
+    data, out = write_data(tmp_path), tmp_path / "run"
+    tuned: dict[str, Any] = {"sft_data": [data], "sft_batch": 24, "eval_every": 0, "steps": 1}
+    said = refused(out, max_tokens=8, **tuned)
+    assert "None of 48 examples can be trained on. 48 have a target that is longer than max_tokens (it is 8, " in said
+    assert "window" not in said
+    result = run("train", *arguments(**tuned), "--out", str(out), "--no-report")
+    assert result.exit_code == 0, result.output
+    lines = [line for line in result.stderr.splitlines() if line.startswith(("fine-tuned", "step "))]
+    assert re.fullmatch(r"fine-tuned, 2 updates  loss \d+\.\d{3}", lines[0])
+    assert [line.split()[1] for line in lines[1:]] == ["0/1", "1/1"]
 
 
 def test_every_setting_and_every_preset_is_listed() -> None:

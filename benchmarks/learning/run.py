@@ -189,13 +189,13 @@ def prepare(plan: Experiment) -> dict[str, Any]:
         settings = {**plan.common(), **plan["sft"], "model": str(plan.base()), "rollback_sft": name == WITH}
         done = sft(TrainConfig.make(**settings), [demonstrations.path, pairs_path], plan.out / name)
         tuned[name] = {
-            "updates": done.steps, "examples": done.examples, "too_long": done.too_long,
+            "updates": done.steps, "examples": done.examples, "too_long": done.too_long + done.over_max_tokens,
             "loss": done.loss, "valid_loss": done.valid_after,
         }  # fmt: skip
         say(f"{name}: loss {done.loss:.3f} after {done.steps} updates on {done.examples:,} examples")
-        if done.too_long > MOST_LEFT_OUT * len(learned.examples):
+        if (too_long := done.too_long + done.over_max_tokens) > MOST_LEFT_OUT * len(learned.examples):
             sys.exit(
-                f"{done.too_long} examples are too long, and {len(learned.examples)} are rollback pairs: raise "
+                f"{too_long} examples are too long, and {len(learned.examples)} are rollback pairs: raise "
                 "max_tokens or the model's context, or lower rollback.entry, and choose another folder."
             )
     return plain(

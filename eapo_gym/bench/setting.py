@@ -7,6 +7,8 @@ import re
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from importlib import metadata
+from inspect import getargs, signature
+from traceback import walk_tb
 from typing import Any, TypeVar, cast
 
 import gymnasium as gym
@@ -36,6 +38,13 @@ _SECRET = re.compile(
 _IN_QUERY = re.compile(r"(?<=[?&;])([^=&;#\s]+)=([^&;#\s]+)")
 _USER_IN_URL = re.compile(r"//[^/@\s]*@")
 
+_REFUSED = re.compile(r"(?P<callee>[\w.<>]+)\(\) got an unexpected keyword argument '(?P<argument>\w+)'")
+_REPEATED = " was raised from the environment creator for "
+"""Behind this Gymnasium's errors have all the arguments once more."""
+
+_CHOSEN_HERE = ("self", "schema", "rollback")
+"""Arguments that are not the user's: `open_env` gives them."""
+
 
 def open_env(
     target: str, kwargs: Mapping[str, Any], *, rollback: RollbackMode | None, max_steps: int | None
@@ -46,7 +55,11 @@ def open_env(
     except (TypeError, ValueError) as error:
         if isinstance(error, EapoError):
             raise
-        raise ContractError(f"{target} could not be made with {dict(kwargs) or 'no arguments'}: {error}") from error
+        unknown = _unknown_argument(target, kwargs, error)
+        if unknown is not None:
+            raise unknown from error
+        said = str(error).partition(_REPEATED)[0]
+        raise ContractError(f"{target} could not be made with {dict(kwargs) or 'no arguments'}: {said}") from error
     if not isinstance(env, gym.Env) or not isinstance(env.unwrapped, AgentEnv):
         raise ContractError(f"{target}: expected an AgentEnv to evaluate on, got {type(env).__name__}.")
     if find_layer(env, ExploreMemory) is None:
@@ -60,9 +73,37 @@ def _made(target: str, kwargs: Mapping[str, Any], rollback: RollbackMode | None,
     if ":" in target:
         from eapo_gym.envs.hosting.tenant import load
 
-        return load(target)(**kwargs)
+        maker = load(target)
+        return maker(**kwargs)
     schema = {"schema": "explore", "rollback": rollback} if "schema" in gym.spec(target).kwargs else {}
     return gym.make(target, max_episode_steps=max_steps, **{**schema, **kwargs})
+
+
+def _unknown_argument(target: str, kwargs: Mapping[str, Any], error: Exception) -> UnknownName | None:
+    """What is to be said of an argument that the environment does not have; None where something else is wrong.
+
+    It has the arguments of what refused this one, and of all that passed it on as one of its `**kwargs`. Of the former
+    the error has only a name, such as "ALFWorldEnv.__init__": it is found where it was called.
+    """
+    refused = _REFUSED.match(str(error))
+    if refused is None or refused["argument"] not in kwargs:
+        return None
+    frames = [frame for frame, _ in walk_tb((error.__cause__ or error).__traceback__)]
+    passed_on = [getargs(frame.f_code) for frame in frames if frame.f_code is not gym.make.__code__]
+    named = [name for each in passed_on if each.varkw is not None for name in each.args]
+    seen = (*frames[-1].f_globals.values(), *frames[-1].f_locals.values())
+    callees = [each for each in seen if _called_in_errors(each) == refused["callee"]]
+    named += [name for each in callees[:1] for name in signature(each).parameters]
+    if not callees or refused["argument"] in named:
+        return None
+    known = [name for name in dict.fromkeys(named) if name not in _CHOSEN_HERE]
+    return UnknownName.of(f"argument of {target}", refused["argument"], known)
+
+
+def _called_in_errors(value: Any) -> str | None:
+    """The name that Python's errors have for something that was called."""
+    is_class = isinstance(value, type)
+    return getattr(value.__init__ if is_class else value, "__qualname__", None)
 
 
 def find_layer(env: gym.Env[Any, Any], kind: type[Layer]) -> Layer | None:

@@ -236,7 +236,10 @@ def _read_stamp(folder: Path) -> tuple[dict[str, Any], list[Key] | None]:
     try:
         stamp = json.loads(path.read_bytes())
     except FileNotFoundError:
-        raise RunError(f"{folder} is no run: there is no {STAMP_FILE} in it (eapo-gym eval --out makes one).") from None
+        raise RunError(
+            f"{folder} is no run: there is no {STAMP_FILE} in it (eapo-gym eval --out makes one; a report can also be "
+            "of a folder with the config.json of eapo-gym train)."
+        ) from None
     except (ValueError, RecursionError) as error:
         raise RunError(f"{path} cannot be read: {error}.") from error
     planned = stamp.pop("planned", None) if isinstance(stamp, dict) else None

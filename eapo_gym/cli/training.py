@@ -16,6 +16,7 @@ from eapo_gym.cli.training_report import run_training_report
 
 if TYPE_CHECKING:
     from eapo_gym.trainers.config import TrainConfig
+    from eapo_gym.trainers.sft import Progress as Tuning
     from eapo_gym.trainers.train import Progress, Result
 
 _SAID: dict[str, tuple[str, str]] = {
@@ -111,6 +112,9 @@ class Watch:
             self.bar.update(self.run, completed=now.step)
             self.bar.console.print(plain(f"step {now.step}/{now.steps}  {said(now.metrics)}"), soft_wrap=True)
             return
+        if now.tuning is not None:
+            self._tune(now.tuning)
+            return
         playing = now.playing
         self.bar.update(
             self.part,
@@ -120,6 +124,13 @@ class Watch:
             said="" if playing is None else f"{playing.successes} solved, {playing.steps_per_second:,.0f} steps/s",
             visible=True,
         )
+
+    def _tune(self, now: Tuning) -> None:
+        loss = f"loss {now.loss:.3f}"
+        if now.step == now.steps:
+            self.bar.console.print(plain(f"fine-tuned, {now.steps} updates  {loss}"), soft_wrap=True)
+        speed = f"{loss}, {now.tokens_per_second:,.0f} tokens/s"
+        self.bar.update(self.part, description="  fine-tune", total=now.steps, completed=now.step, said=speed)
 
 
 def said(metrics: dict[str, float]) -> str:

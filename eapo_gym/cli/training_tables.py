@@ -97,6 +97,8 @@ def print_result(result: Result) -> None:
         )
     if result.too_long:
         lines.append(f"left out: {result.too_long:,} examples, which do not fit into the model's window")
+    if result.over_max_tokens:
+        lines.append(f"left out: {result.over_max_tokens:,} examples, whose targets are longer than max_tokens")
     if result.skipped:
         lines.append(f"skipped: {result.skipped} updates, which were not finite")
     lines.append(f"{result.model.resolve()}")

@@ -28,6 +28,9 @@ class Tracker:
         """Keep the numbers of a step; the names are flat."""
         raise NotImplementedError
 
+    def sync(self) -> None:
+        """Bring what was logged to the disk, where it is a file of the run's folder."""
+
     def artifact(self, path: Path) -> None:
         """Keep a file. What has no place for files lets it be: it is in the run's folder anyway."""
 

@@ -1,4 +1,4 @@
-"""`metrics.jsonl`: one line for each call of `log`, on the disk as soon as it is made."""
+"""`metrics.jsonl`: one line for each call of `log`, in the file as soon as it is made."""
 
 from __future__ import annotations
 
@@ -39,6 +39,9 @@ class JsonLines(Tracker):
         data = line.encode()
         if self._file.write(data) != len(data):
             raise OSError(f"{self._file.name}: the line was not written whole; is the disk full?")
+
+    def sync(self) -> None:
+        os.fsync(self._file.fileno())
 
     def close(self, failed: bool) -> None:
         self._file.close()

@@ -98,6 +98,10 @@ class Loggers:
 
         self._each(to)
 
+    def sync(self) -> None:
+        """What was logged survives a power cut from here on: to be called before a checkpoint that goes on from it."""
+        self._each(lambda tracker: tracker.sync())
+
     def artifact(self, path: Path | str) -> None:
         """Hand a file or a folder to the trackers that keep such."""
         path = Path(path)

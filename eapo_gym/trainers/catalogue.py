@@ -188,7 +188,8 @@ FIGURES = (
     Figure(
         "seconds",
         "Seconds of a step",
-        "Where the time of a training step goes. The environments' is within the rollouts.",
+        "Where the time of a training step goes. The environments' is within the rollouts; that of a checkpoint stands "
+        "with the step after it.",
         tuple(Panel(f"time/{key}", label, "s") for key, label in _PARTS.items()),
         stacked=True,
         unit="seconds",

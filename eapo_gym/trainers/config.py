@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import sys
 import typing
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
@@ -23,6 +24,9 @@ from eapo_gym.trainers.presets import PRESETS
 
 Algorithm = str
 """The name of a preset."""
+
+_LEAST_TEMPERATURE = 1e-4
+"""Engines take none below it, but for 0."""
 
 
 class BadConfig(EapoError, ValueError):
@@ -337,6 +341,9 @@ class TrainConfig:
             "learning_rate",
             "q_learning_rate",
             "sft_learning_rate",
+            "episode_timeout",
+            "response_timeout",
+            "step_timeout",
             "sft_max_steps",
             "max_tasks",
             "max_idle",
@@ -345,10 +352,18 @@ class TrainConfig:
         ):
             if (value := getattr(self, name)) is not None and value <= 0:
                 raise BadConfig(f"{name}: expected a number above 0 or null, got {value}.")
+        if self.eval_temperature and self.eval_temperature < _LEAST_TEMPERATURE:
+            raise BadConfig(
+                f"eval_temperature: expected 0 (the likeliest token), a number from {_LEAST_TEMPERATURE} on, or null; "
+                f"got {self.eval_temperature}."
+            )
         if not 0 <= self.sft_held_out < 1:
             raise BadConfig(f"sft_held_out: expected a share from 0 to below 1, got {self.sft_held_out}.")
-        if self.temperature == 0:
-            raise BadConfig("temperature: expected a number above 0: a policy that draws nothing learns nothing.")
+        if self.temperature < _LEAST_TEMPERATURE:
+            raise BadConfig(
+                f"temperature: expected a number from {_LEAST_TEMPERATURE} on, got {self.temperature}: a policy that "
+                "draws nothing learns nothing."
+            )
         if self.sampler == "vllm" and self.temperature != 1:
             raise BadConfig(
                 f"temperature: expected 1 with sampler=vllm, which tells log-probs at that alone; got "
@@ -484,7 +499,7 @@ def _as_type(name: str, value: Any, kind: Any) -> Any:
     if float in kinds and isinstance(value, (str, int)) and not isinstance(value, bool):
         try:
             return float(value)
-        except ValueError:
+        except (ValueError, OverflowError):
             return value
     return value
 
@@ -507,7 +522,8 @@ def _is(value: Any, kind: Any) -> bool:
     if kind is type(None):
         return value is None
     if kind is float:
-        return isinstance(value, (int, float)) and not isinstance(value, bool) and value == value
+        is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+        return is_number and abs(value) <= sys.float_info.max  # neither infinite, nor NaN
     if kind is int:
         return isinstance(value, int) and not isinstance(value, bool)
     return isinstance(value, kind)

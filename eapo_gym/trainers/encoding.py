@@ -77,11 +77,31 @@ class Encoder:
         self.too_long = 0
         """Examples that were left out for not fitting into the model's window."""
 
+        self.over_max_tokens = 0
+        """Examples that were left out for having targets that are longer than any response may be."""
+
+        self._longest = 0
+
     def __call__(self, examples: Sequence[Example]) -> list[Encoded]:
         """Those that fit."""
-        found = [encoded for example in examples if (encoded := self._encode(example)) is not None]
-        self.too_long += len(examples) - len(found)
-        return found
+        return [encoded for example in examples if (encoded := self._encode(example)) is not None]
+
+    def left_out(self) -> str:
+        """How many examples were left out so far, and which settings would keep them; empty if all fit."""
+        config, parts = self._config, []
+        if self.over_max_tokens:
+            parts.append(
+                f"{self.over_max_tokens:,} have a target that is longer than max_tokens (it is {config.max_tokens:,}, "
+                f"and the longest target has {self._longest:,} tokens): raise max_tokens."
+            )
+        if self.too_long:
+            compact = "" if config.agent_options.get("compact") else ", the compact prompt (agent_options.compact=true)"
+            parts.append(
+                f"{self.too_long:,} do not fit into the window of {self._engine.model} ({self._engine.context:,} "
+                f"tokens): take a model with a longer one{compact}, or a lower max_tokens (it is "
+                f"{config.max_tokens:,}), for which the prompt leaves room."
+            )
+        return " ".join(parts)
 
     def agent(self, example: Example) -> ModelAgent:
         """The agent of RL, as it asks in the example's environment."""
@@ -111,13 +131,17 @@ class Encoder:
 
     def _encode(self, example: Example) -> Encoded | None:
         engine = self._engine
-        try:
-            prompt = self.agent(example).prompt(example.observation())
-        except PromptTooLong:
-            return None
-        ids = engine.expand(prompt)
         target = [*engine.encode(target_text(example.turn, self._config.agent)), self._end]
-        if len(ids) + len(target) > engine.context or len(target) > self._config.max_tokens:
+        if len(target) > self._config.max_tokens:
+            self.over_max_tokens += 1
+            self._longest = max(self._longest, len(target))
+            return None
+        try:
+            ids = engine.expand(self.agent(example).prompt(example.observation()))
+        except PromptTooLong:
+            ids = None
+        if ids is None or len(ids) + len(target) > engine.context:
+            self.too_long += 1
             return None
         return Encoded(example, np.array(ids, np.int32), np.array(target, np.int32))
 

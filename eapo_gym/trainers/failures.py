@@ -197,7 +197,8 @@ def require_episodes(ended: Iterable[tuple[Outcome, str]], step: int) -> None:
     advice = {
         "infrastructure": "Mend it",
         "timeout": "Raise episode_timeout, step_timeout or response_timeout, or mend what hangs",
-        "agent": "Mend it (where prompts are too long: a model with a longer context, or fewer max_tokens)",
+        "agent": "Where prompts are too long, begin a new run in another folder, with fewer max_tokens, the compact "
+        "prompt or a model with a longer context; otherwise mend it",
     }[outcome]
     raise NothingPlayed(
         f"All {len(played)} episodes of step {step} failed; most often ({count} of them) because {_FAILED[outcome]}: "

@@ -9,6 +9,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -35,6 +36,8 @@ Metrics = dict[str, float]
 _SAME = 1e-6
 """Rewards that differ by less are equal."""
 
+_log = logging.getLogger(__name__)
+
 
 def roles_of(config: TrainConfig) -> tuple[Role, ...]:
     """What the configuration needs the model for."""
@@ -54,6 +57,12 @@ class Learner:
         """What somebody should be told, and has not been yet."""
 
         self._seconds: dict[str, float] = {}
+        window = agent.engine.context
+        if config.max_tokens >= window and processes.is_first:
+            _log.warning(
+                "max_tokens is %s, and the window of the model is %s, prompt included: responses end where it does.",
+                *(f"{config.max_tokens:,}", f"{window:,}"),
+            )
 
     def learn(self, batch: Batch, step: int, explore: Floats | None = None) -> Metrics:
         """Learn from a batch; `explore` are its exploratory rewards where they come from rollouts."""

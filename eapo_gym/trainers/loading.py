@@ -7,7 +7,7 @@ import re
 import secrets
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
 from copy import deepcopy
 from pathlib import Path
 from typing import Any
@@ -29,7 +29,9 @@ from eapo_gym.engines.hub import load
 from eapo_gym.errors import MissingExtra
 from eapo_gym.protocol import render
 from eapo_gym.schema import Turn
+from eapo_gym.trainers.checkpoint import sync_folder
 from eapo_gym.trainers.config import BadConfig, TrainConfig
+from eapo_gym.trainers.failures import is_out_of_memory
 from eapo_gym.trainers.logprobs import LogProbs, Row
 
 _IMAGE_FILES = ("preprocessor_config.json", "processor_config.json", "video_preprocessor_config.json")
@@ -71,13 +73,14 @@ def copies(config: TrainConfig, name: str, device: Any, roles: Sequence[str], tr
     first.requires_grad_(False)
     models = {}
     for i, role in enumerate(roles):
-        models[role] = model = deepcopy(first) if i + 1 < len(roles) else first
+        with _fitting(config, name, device):
+            models[role] = model = deepcopy(first) if i + 1 < len(roles) else first
+            if role not in trained:
+                model.to(getattr(torch, dtype))
         if role in trained:
             # What sees is kept as it is.
             for part in (model.get_decoder(), model.get_output_embeddings()):
                 part.requires_grad_(True)
-        else:
-            model.to(getattr(torch, dtype))
     if dtype == "bfloat16":
         for model in models.values():
             _compute_in_bf16(model, device)
@@ -92,21 +95,32 @@ def _load(config: TrainConfig, name: str, device: Any, dtype: str) -> Any:
         for field, value in vars(part).items():
             if field.endswith(("dropout", "pdrop")) and isinstance(value, (int, float)):
                 setattr(part, field, 0.0)
-    try:
+    with _fitting(config, name, device):
         model: Any = load(
             kind.from_pretrained, name, "model", config=settings, dtype=getattr(torch, dtype),
             attn_implementation="sdpa",
         )  # fmt: skip
         model = model.to(device).eval()
-    except torch.OutOfMemoryError as error:
-        raise EngineUnavailable(
-            f"{name} does not fit in the memory of {device}: take a smaller one, or tuning=lora, which keeps one copy."
-        ) from error
     if config.gradient_checkpointing:
         # It was renamed. The re-entrant kind would end the gradient at embeddings that are frozen.
         enable = getattr(model, "activation_checkpointing_enable", None) or model.gradient_checkpointing_enable
         enable({"use_reentrant": False})
     return model
+
+
+@contextmanager
+def _fitting(config: TrainConfig, name: str, device: Any) -> Iterator[None]:
+    """Loading and copying, for which there may be too little memory."""
+    try:
+        yield
+    except (MemoryError, RuntimeError) as error:
+        if not is_out_of_memory(error):
+            raise
+        what = f"{name} does not fit in the memory of {device}"
+        if config.tuning == "full":
+            what += ", in which it has a copy for each role"
+        fewer = ", or tuning=lora, which keeps one copy" if config.tuning == "full" else ""
+        raise EngineUnavailable(f"{what}: take a smaller one{fewer}.") from error
 
 
 def _compute_in_bf16(model: Any, device: Any) -> None:
@@ -218,21 +232,49 @@ def weights_of(model: Any, adapter: str | None = None) -> Iterator[tuple[str, An
 
 def write_folder(folder: Path, model: Any, weights: Mapping[str, Any], tokenizer: Any, source: str) -> None:
     """The folder appears whole, in the place of an older one."""
-    folder = folder.absolute()
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    draft = folder.with_name(f".{folder.name}.{secrets.token_hex(4)}")
-    old = draft.with_name(f"{draft.name}.old")
-    draft.mkdir()
-    try:
+    with draft_of(folder) as draft:
+        draft.mkdir()
         _save(model, draft, weights)
         tokenizer.save_pretrained(draft)
         _copy_image_files(source, draft)
-        if folder.exists():
-            folder.rename(old)
-        draft.rename(folder)
+        put_in_place(draft, folder)
+
+
+@contextmanager
+def draft_of(folder: Path) -> Iterator[Path]:
+    """A place beside a folder to write what shall become it (`put_in_place`); nothing of it is left afterwards."""
+    folder = folder.absolute()
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    draft = folder.with_name(f".{folder.name}.{secrets.token_hex(4)}")
+    try:
+        yield draft
     finally:
         shutil.rmtree(draft, ignore_errors=True)
-        shutil.rmtree(old, ignore_errors=True)
+
+
+def put_in_place(draft: Path, folder: Path) -> None:
+    """Bring a draft to the disk and name it as the folder. An older one steps aside, and comes back if this fails."""
+    folder = folder.absolute()
+    for path in (*draft.rglob("*"), draft):
+        _sync(path)
+    aside = draft.with_name(f"{draft.name}.old")
+    try:
+        if folder.exists():
+            folder.rename(aside)
+        draft.rename(folder)
+        sync_folder(folder.parent)
+    finally:
+        if aside.exists() and not folder.exists():
+            aside.rename(folder)
+        shutil.rmtree(aside, ignore_errors=True)
+
+
+def _sync(path: Path) -> None:
+    if path.is_dir():
+        sync_folder(path)
+        return
+    with path.open("rb") as file:
+        os.fsync(file.fileno())
 
 
 def _save(model: Any, folder: Path, weights: Mapping[str, Any]) -> None:

@@ -211,6 +211,10 @@ class Policy:
     def update(self, role: Role) -> float:
         """Take a step along the gradient, clipped; returns how long it was before. One that is not finite is left."""
         part = self._trained(role)
+        with naming_memory(self._config, "update"):  # the first one makes the optimizer's moments
+            return self._update(part)
+
+    def _update(self, part: _Part) -> float:
         parameters = list((part.parameters or {}).values())
         gradients = [one.grad for one in parameters if one.grad is not None]
         norm = torch.nn.utils.get_total_norm(gradients)

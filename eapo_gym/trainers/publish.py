@@ -7,10 +7,7 @@ push("models/eapo-alfworld", "someone/eapo-alfworld")      # private, unless tol
 from __future__ import annotations
 
 import json
-import os
 import re
-import secrets
-import shutil
 from collections.abc import Mapping
 from pathlib import Path, PurePath
 from typing import Any, Protocol
@@ -19,7 +16,7 @@ from eapo_gym.bench.setting import versions, without_secrets
 from eapo_gym.bench.store import plain
 from eapo_gym.errors import EapoError, MissingExtra
 from eapo_gym.loggers import METRICS, read_metrics
-from eapo_gym.trainers.checkpoint import Checkpoint, Checkpoints, sync_folder
+from eapo_gym.trainers.checkpoint import Checkpoint, Checkpoints
 from eapo_gym.trainers.config import TrainConfig
 from eapo_gym.trainers.failures import DiskFull, free_bytes, is_disk_full
 from eapo_gym.trainers.records import read_record
@@ -56,6 +53,8 @@ def export(source: Exports | Checkpoint, folder: str | Path, *, run: str | Path 
     `run` is the folder of the training run that the card tells of; a checkpoint knows it by itself. An earlier export
     is replaced; any other folder that has something in it is not.
     """
+    from eapo_gym.trainers.loading import draft_of, put_in_place
+
     folder = Path(folder).absolute()
     if folder.exists() and not (folder / TRAINING).is_file() and (not folder.is_dir() or any(folder.iterdir())):
         raise PublishError(f"{folder} is not empty and no earlier export: choose another folder.")
@@ -63,35 +62,21 @@ def export(source: Exports | Checkpoint, folder: str | Path, *, run: str | Path 
     if isinstance(source, Checkpoint):
         run, step = source.path.parent.parent if run is None else run, source.step
     facts = _facts(None if run is None else Path(run), step)
-    draft = folder.with_name(f".{folder.name}.{secrets.token_hex(4)}")
-    aside = folder.with_name(f".{folder.name}.{secrets.token_hex(4)}")
-    try:
-        policy = _policy_of(source, Path(run)) if isinstance(source, Checkpoint) and run is not None else source
-        assert not isinstance(policy, Checkpoint)
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        policy.export(draft)
-        if not draft.exists():  # of several processes that train together the first one writes
-            return folder
-        _write(draft / TRAINING, json.dumps(facts, indent=1) + "\n")
-        _write(draft / CARD, card(folder.name, facts))
-        for file in draft.rglob("*"):
-            _sync(file)
-        sync_folder(draft)
-        if folder.exists():
-            folder.rename(aside)
-        draft.rename(folder)
-        sync_folder(folder.parent)
-    except OSError as error:
-        if not is_disk_full(error):
-            raise
-        needed = sum(file.stat().st_size for file in draft.rglob("*") if file.is_file())
-        kept = None if step is None else f"the checkpoint of step {step}"
-        raise DiskFull.of(f"the export to {folder}", needed, free_bytes(folder), kept) from error
-    finally:
-        shutil.rmtree(draft, ignore_errors=True)
-        if aside.exists() and not folder.exists():
-            aside.rename(folder)
-        shutil.rmtree(aside, ignore_errors=True)
+    policy = _policy_of(source, Path(run)) if isinstance(source, Checkpoint) and run is not None else source
+    assert not isinstance(policy, Checkpoint)
+    with draft_of(folder) as draft:
+        try:
+            policy.export(draft)
+            if draft.exists():  # of several processes that train together the first one writes
+                _write(draft / TRAINING, json.dumps(facts, indent=1) + "\n")
+                _write(draft / CARD, card(folder.name, facts))
+                put_in_place(draft, folder)
+        except OSError as error:
+            if not is_disk_full(error):
+                raise
+            needed = sum(file.stat().st_size for file in draft.rglob("*") if file.is_file())
+            kept = None if step is None else f"the checkpoint of step {step}"
+            raise DiskFull.of(f"the export to {folder}", needed, free_bytes(folder), kept) from error
     return folder
 
 
@@ -272,11 +257,3 @@ def _refused(repo_id: str, error: Any) -> str:
 
 def _write(path: Path, text: str) -> None:
     path.write_text(text, encoding="utf-8", newline="\n")
-
-
-def _sync(path: Path) -> None:
-    if path.is_dir():
-        sync_folder(path)
-        return
-    with path.open("rb") as file:
-        os.fsync(file.fileno())

@@ -164,6 +164,8 @@ def load_training_run(folder: str | os.PathLike[str], name: str | None = None) -
     settings = _settings(record)
     if "algorithm" not in settings:
         raise TrainingRunError(f"{path} is no record of a training run: expected settings with an algorithm.")
+    if not isinstance(record.get("resumed", []), list):
+        raise TrainingRunError(f"{path} cannot be read: expected a list as resumed, got {record['resumed']!r:.80}.")
     metrics = folder / METRICS
     rows = _rows(metrics) if metrics.exists() else []
     return TrainingRun(name or folder.resolve().name, settings, rows, record)
@@ -247,7 +249,8 @@ def _settings(record: object) -> dict[str, Any]:
     if not isinstance(record, Mapping) or not isinstance(record.get("config"), Mapping):
         return {}
     settings = dict(record["config"])
-    for sitting in record.get("resumed") or ():
+    resumed = record.get("resumed")
+    for sitting in resumed if isinstance(resumed, list) else ():
         changed = sitting.get("changed") if isinstance(sitting, Mapping) else None
         if isinstance(changed, Mapping):
             settings |= {name: pair[1] for name, pair in changed.items() if isinstance(pair, list) and len(pair) == 2}

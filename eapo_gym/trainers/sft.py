@@ -17,10 +17,12 @@ from __future__ import annotations
 
 import hashlib
 import json
+import logging
 import math
+import shutil
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import ExitStack, nullcontext
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -32,7 +34,7 @@ from eapo_gym.bench.setting import versions, without_secrets
 from eapo_gym.bench.store import differences, plain
 from eapo_gym.errors import EapoError
 from eapo_gym.loggers import Loggers, open_loggers
-from eapo_gym.trainers.checkpoint import Checkpoints
+from eapo_gym.trainers.checkpoint import Checkpoints, locked
 from eapo_gym.trainers.config import TrainConfig
 from eapo_gym.trainers.encoding import Encoded, Encoder
 from eapo_gym.trainers.examples import BadExamples, Example, content_hash, read_examples
@@ -45,6 +47,8 @@ RESULT_FILE = "result.json"
 MODEL_FOLDER = "model"
 CHECKPOINTS = "checkpoints"
 
+_log = logging.getLogger(__name__)
+
 _MOST_VALIDATED = 256
 """Held-out examples that a validation looks at."""
 
@@ -52,9 +56,11 @@ _MATTER = (
     *("model", "seed", "agent", "agent_options", "rollback", "max_tokens", "engine_options", "rollback_sft"),
     *("sft_epochs", "sft_learning_rate", "sft_batch", "sft_max_steps", "sft_held_out", "learning_rate", "schedule"),
     *("warmup", "weight_decay", "beta2", "grad_clip", "precision", "tuning", "lora_rank", "lora_alpha", "lora_targets"),
-    "microbatch_tokens",  # it decides what is added up in which order, and so the last bits
 )
-"""The settings that decide what comes of it; a run that is taken up must have the same."""
+"""The settings that decide what comes of it; a run that is taken up must have the same.
+
+`microbatch_tokens` decides about the last bits alone, and must be free to be lowered where memory runs out.
+"""
 
 
 class SftError(EapoError, ValueError):
@@ -103,6 +109,8 @@ class Result:
     """Updates that were left out for not being finite."""
 
     held_out_tasks: list[str] = field(default_factory=list)
+    over_max_tokens: int = 0
+    """Left out, since their targets are longer than `max_tokens`."""
 
 
 def sft(
@@ -129,23 +137,29 @@ def sft(
             "examples": len(examples),
         }
     )
-    _check_same(out, stamp)
-    if (out / RESULT_FILE).exists():
-        return _read_result(out)
     first = accelerator is None or accelerator.is_main_process
-    if first and not (out / STAMP_FILE).exists():
-        write_atomically(out / STAMP_FILE, json.dumps({**stamp, "versions": versions()}, indent=1) + "\n")
-
-    held = held_out_tasks(examples, config.sft_held_out, config.seed)
-    encoder = Encoder(config, name)
-    train = encoder([example for example in examples if example.task not in held])
-    valid = encoder([example for example in examples if example.task in held])
-    if not train:
-        raise SftError(
-            f"None of {len(examples)} examples fits into the window of {name}: take a model with a longer one, or the "
-            "compact prompt (agent_options={compact: true})."
-        )
-    return _Run(config, train, valid, encoder, out, accelerator, on_progress).run(sorted(held))
+    with ExitStack() as open_things:
+        if first:
+            out.mkdir(parents=True, exist_ok=True)
+            open_things.enter_context(locked(out / ".lock", f"Another process is fine-tuning in {out}"))
+        _check_same(out, stamp)
+        if (out / RESULT_FILE).exists():
+            return _read_result(out)
+        held = held_out_tasks(examples, config.sft_held_out, config.seed)
+        encoder = Encoder(config, name)
+        train = encoder([example for example in examples if example.task not in held])
+        valid = encoder([example for example in examples if example.task in held])
+        left_out = encoder.left_out()
+        if not train:
+            raise SftError(f"None of {len(examples):,} examples can be trained on. {left_out}")
+        run = _Run(config, train, valid, encoder, out, accelerator, on_progress)
+        if first:
+            if left_out:
+                _log.warning("Some of %s examples are left out. %s", f"{len(examples):,}", left_out)
+            # Not before: what cannot begin, for a wrong setting say, must not be in the way of what can.
+            if not (out / STAMP_FILE).exists():
+                write_atomically(out / STAMP_FILE, json.dumps({**stamp, "versions": versions()}, indent=1) + "\n")
+        return run.run(sorted(held))
 
 
 def held_out_tasks(examples: Iterable[Example], share: float, seed: int) -> set[str]:
@@ -210,7 +224,7 @@ class _Run:
                 if last or (self.config.eval_every and step % self.config.eval_every == 0):
                     self._validate(loggers, step)
                 if last or step % self.config.save_every == 0:
-                    self._save(step)
+                    self._save(loggers, step)
                 if self.on_progress is not None:
                     left = (self.steps - step) * seconds / (step - begun)
                     valid = self.valid_losses[-1] if self.valid_losses else math.nan
@@ -299,17 +313,21 @@ class _Run:
         self.losses, self.valid_losses = list(state["losses"]), list(state["valid_losses"])
         return found.step
 
-    def _save(self, step: int) -> None:
+    def _save(self, loggers: Loggers | None, step: int) -> None:
         state = {
             "policy": self.policy.state(),
             "bad": self.bad.state(),
             "losses": self.losses,
             "valid_losses": self.valid_losses,
         }
-        if not self.rank:
+        if loggers is not None:
+            loggers.sync()
             self.checkpoints.save(step, state)
 
     def _finish(self, held: list[str]) -> Result:
+        if not self.rank:
+            for left in self.out.glob(f".{MODEL_FOLDER}.*"):  # by a process that was killed in the middle of an export
+                shutil.rmtree(left)
         folder = self.policy.export(self.out / MODEL_FOLDER)
         measured = self.valid_losses or [math.nan]
         result = Result(
@@ -323,6 +341,7 @@ class _Run:
             valid_after=measured[-1],
             skipped=self.bad.skipped,
             held_out_tasks=held,
+            over_max_tokens=self.encoder.over_max_tokens,
         )
         if not self.rank:
             written = plain({**asdict(result), "model": MODEL_FOLDER})
@@ -365,6 +384,7 @@ def _check_same(out: Path, stamp: Mapping[str, Any]) -> None:
     except ValueError as error:
         raise SftError(f"{path} cannot be read ({error}): choose another folder.") from error
     before.pop("versions", None)
+    before["config"] = {name: value for name, value in before.get("config", {}).items() if name in _MATTER}
     differ = [f"{name} (there {old!r:.80}, here {new!r:.80})" for name, old, new in differences(before, stamp)]
     if differ:
         raise SftError(

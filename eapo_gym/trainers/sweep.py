@@ -29,6 +29,7 @@ from eapo_gym.bench.setting import without_secrets
 from eapo_gym.bench.store import plain
 from eapo_gym.errors import EapoError
 from eapo_gym.trainers.config import BadConfig, TrainConfig, parse_overrides
+from eapo_gym.trainers.runs import CONFIG_FILE
 
 SWEEP_FILE = "sweep.json"
 LOGS = "logs"
@@ -37,7 +38,7 @@ SEEDS = "seeds"
 WAITING, FINISHED, FAILED = "waiting", "finished", "failed"
 
 _PATIENCE = 60.0
-"""Seconds in which a run that is to stop may save what it has."""
+"""Seconds that a run which is to stop may take to end; then it is killed."""
 
 _LONGEST_NAME = 40
 
@@ -126,6 +127,10 @@ def make_sweep(config: Path | None, grid: Sequence[str], fixed: Sequence[str] = 
         for seed in seeds:
             settings = [*fixed, *(f"{name}={_yaml_of(value)}" for name, value in values.items()), f"seed={seed}"]
             checked = plain(without_secrets(TrainConfig.load(config, settings).to_json()))
+            if not checked["model"]:
+                raise SweepError(
+                    "model: expected a folder or a hub's id to train, got none: add model=… behind --, or to the file."
+                )
             name = ",".join([*(f"{name}={_file_name(value)}" for name, value in values.items()), f"seed={seed}"])
             points.append(Point(name, values, seed, tuple(settings), checked))
     return Sweep(config, swept, tuple(points))
@@ -179,7 +184,7 @@ def run_sweep(
 def train_in_process(
     config: Path | None, folder: Path, overrides: Sequence[str], log: Path, stop: threading.Event
 ) -> int:
-    """Train with `eapo-gym train` in a process of its own; asked to stop, it is given time to save."""
+    """Train with `eapo-gym train` in a process of its own; one that is stopped goes on from its last checkpoint."""
     command = [sys.executable, "-m", "eapo_gym.cli", "train"]
     if config is not None:
         command += ["--config", str(config)]
@@ -224,22 +229,21 @@ def _wait(process: subprocess.Popen[bytes], seconds: float) -> None:
 
 
 def _take_up(sweep: Sweep, out: Path) -> dict[str, str]:
-    """What is known of the runs of this sweep; refuses a folder where one of these names is another run."""
-    before = _read_state(out)
+    """What is known of the runs of this sweep; refuses a folder where one of these names is another run.
+
+    A run that failed before it began, for a wrong setting say, leaves a folder without its record: it may have the
+    right setting now.
+    """
+    before = {name: run for name, run in _read_state(out).items() if (out / name / CONFIG_FILE).exists()}
     for point in sweep.points:
-        kept = before.get(point.name)
-        if kept is None:
-            continue
+        kept = before.get(point.name, {})
         other = [name for name, value in kept.get("config", {}).items() if point.config.get(name) != value]
         if other:
             raise SweepError(
                 f"{out / point.name} was trained with another {', '.join(other[:5])} than now: choose another folder, "
                 "or the settings as they were."
             )
-    states = {}
-    for point in sweep.points:
-        is_there = (out / point.name).is_dir()
-        states[point.name] = str(before.get(point.name, {}).get("state", WAITING)) if is_there else WAITING
+    states = {point.name: str(before.get(point.name, {}).get("state", WAITING)) for point in sweep.points}
     _write_state(sweep, out, states)
     return states
 

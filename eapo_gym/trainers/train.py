@@ -28,11 +28,18 @@ from eapo_gym.bench.evaluate import Progress as Playing
 from eapo_gym.bench.metrics import Metrics as Measured
 from eapo_gym.bench.setting import describe_env, open_env, select_tasks
 from eapo_gym.engines.base import Engine, Sampling
-from eapo_gym.loggers import METRICS, open_loggers, read_metrics
+from eapo_gym.loggers import METRICS, open_loggers
 from eapo_gym.trainers.batch import Batch, Floats, make_batch
 from eapo_gym.trainers.checkpoint import Checkpoints, capture_rng, restore_rng
 from eapo_gym.trainers.config import BadConfig, TrainConfig
-from eapo_gym.trainers.failures import GO_ON, EngineDied, SuccessWatch, require_episodes, survive_engine
+from eapo_gym.trainers.failures import (
+    GO_ON,
+    EngineDied,
+    SuccessWatch,
+    naming_memory,
+    require_episodes,
+    survive_engine,
+)
 from eapo_gym.trainers.learning import Learner, Metrics, roles_of
 from eapo_gym.trainers.measures import of_process, of_rollouts
 from eapo_gym.trainers.online import online_rewards
@@ -41,6 +48,8 @@ from eapo_gym.trainers.processes import Processes
 from eapo_gym.trainers.publish import export
 from eapo_gym.trainers.records import CONFIG, keep_metrics_until, open_run, write_done
 from eapo_gym.trainers.rollout import Collected, Collector
+from eapo_gym.trainers.sft import STAMP_FILE, sft
+from eapo_gym.trainers.sft import Progress as Tuning
 
 CHECKPOINTS, EVALS, MODEL, SFT = "checkpoints", "evals", "model", "sft"
 
@@ -68,6 +77,9 @@ class Progress:
 
     notice: str = ""
     """Something that somebody should read."""
+
+    tuning: Tuning | None = None
+    """How far the fine-tuning before the first step has come."""
 
 
 OnProgress = Callable[[Progress], None]
@@ -98,7 +110,7 @@ def train(
         raise BadConfig("model: expected a folder or a hub's id to train, got none: add model=… to the arguments.")
     processes = Processes(config)
     try:
-        return asyncio.run(_Run(config, Path(out), processes, make_env, on_progress).run())
+        return _Run(config, Path(out), processes, make_env, on_progress).run()
     finally:
         processes.close()
 
@@ -159,6 +171,12 @@ class _Run:
         self.tasks = _Tasks(names, config.seed, processes)
         self.env = env  # agents look at it once, to say of its commands what is so
         self.env_steps = 0
+        self.metrics: Metrics = {}
+        """Of the last step that is done."""
+
+        self.seconds_of_save: float | None = None
+        """Of the checkpoint after it, if there is one; the next step logs them."""
+
         self.watch = SuccessWatch()
         self.opened: list[Engine | Collector] = []
         # Each process has its own share of a step.
@@ -173,7 +191,7 @@ class _Run:
 
     # The run, from top to bottom
 
-    async def run(self) -> Result:
+    def run(self) -> Result:
         config, out = self.config, self.out
         with ExitStack() as open_things:
             done = open_run(config, out, self.env_facts, writes=self.processes.is_first, held=open_things)
@@ -181,33 +199,39 @@ class _Run:
                 return Result(out, out / MODEL, done)
             if self.processes.is_first:
                 open_things.callback(_forget_if_nothing_was_done, out)
-            model = await self._fine_tuned()
+            # Before there is an event loop, and not in a thread: so Ctrl-C ends it at once.
+            model = self._fine_tuned()
             self.policy = Policy.load(config, model, roles=roles_of(config), accelerator=self.processes.accelerator)
             self.checkpoints = Checkpoints(out / CHECKPOINTS, config.keep_last)
-            try:
-                self._open_engine()
-                self.learner = Learner(config, self.policy, self.agent, self.processes)
-                begun = await self._take_up()
-                if self.processes.is_first:
-                    keep_metrics_until(out, begun)
-                    self.loggers = open_things.enter_context(
-                        open_loggers(config.loggers, out, run_name=out.name, config=config.to_json())
-                    )
-                metrics = await self._before() if begun is None else _last_logged(out)
-                step = begun or 0
-                while not self._is_over(step):
-                    step += 1
-                    metrics = await self._step(step)
-                if self.processes.is_first:
-                    for left in out.glob(f".*{MODEL}.*"):  # by a process that was killed in the middle of an export
-                        shutil.rmtree(left)
-                export(self.policy, out / MODEL, run=out)
-                if self.processes.is_first:
-                    write_done(out, metrics)
-            finally:
-                await self._close_engine()
-                self.env.close()
-        return Result(out, out / MODEL, metrics)
+            asyncio.run(self._train(open_things))
+        return Result(out, out / MODEL, self.metrics)
+
+    async def _train(self, open_things: ExitStack) -> None:
+        config, out = self.config, self.out
+        try:
+            self._open_engine()
+            self.learner = Learner(config, self.policy, self.agent, self.processes)
+            begun = await self._take_up()
+            if self.processes.is_first:
+                keep_metrics_until(out, begun)
+                self.loggers = open_things.enter_context(
+                    open_loggers(config.loggers, out, run_name=out.name, config=config.to_json())
+                )
+            if begun is None:
+                self.metrics = await self._before()
+            step = begun or 0
+            while not self._is_over(step):
+                step += 1
+                await self._step(step)
+            if self.processes.is_first:
+                for left in out.glob(f".*{MODEL}.*"):  # by a process that was killed in the middle of an export
+                    shutil.rmtree(left)
+            export(self.policy, out / MODEL, run=out)
+            if self.processes.is_first:
+                write_done(out, self.metrics)
+        finally:
+            await self._close_engine()
+            self.env.close()
 
     def _is_over(self, step: int) -> bool:
         """Whether this step was the last."""
@@ -222,7 +246,7 @@ class _Run:
         self._log(metrics, 0)
         return metrics
 
-    async def _step(self, step: int) -> Metrics:
+    async def _step(self, step: int) -> None:
         config = self.config
         begin = time.perf_counter()
         drawn = self.tasks.drawn
@@ -252,12 +276,14 @@ class _Run:
             metrics |= await self._surviving(step, lambda: self._evaluate(step))
             metrics["time/eval"] = time.perf_counter() - between
         metrics["time/step"] = time.perf_counter() - begin
+        if self.seconds_of_save is not None:
+            metrics["time/save"], self.seconds_of_save = self.seconds_of_save, None
         self._log(metrics, step)
+        self.metrics = metrics
         # After the log: what is logged and not saved is cut off when the run is taken up, and played again.
         if last or evaluated or step % config.save_every == 0:
             self.tell(Progress(step, config.steps, "save"))
             self._save(step, metrics.get("eval/success"))
-        return metrics
 
     # Parts of a step
 
@@ -358,17 +384,21 @@ class _Run:
         return result.metrics
 
     def _save(self, step: int, score: float | None) -> None:
+        begin = time.perf_counter()
         state = {
             "policy": self.policy.state(),
             "learner": self.learner.state(),
             "drawn": self.processes.gather(self.tasks.drawn),
             "env_steps": self.env_steps,
+            "metrics": self.metrics,
             "without_success": self.watch.without,
             "rng": capture_rng(),
         }
         if self.processes.is_first:
+            self.loggers.sync()
             self.checkpoints.save(step, state, score=score)
         self.processes.wait()
+        self.seconds_of_save = time.perf_counter() - begin
 
     async def _take_up(self) -> int | None:
         """The step that the last checkpoint is of; None for a new run."""
@@ -381,6 +411,7 @@ class _Run:
         await self.policy.sync(self.engine)
         self.tasks.take_up(state["drawn"])
         self.env_steps, self.watch.without = state["env_steps"], state["without_success"]
+        self.metrics = state.get("metrics", {})  # earlier versions did not save them
         restore_rng(state["rng"])
         self.processes.wait()
         if self.processes.is_first:
@@ -395,17 +426,18 @@ class _Run:
 
     # The model and what samples from it
 
-    async def _fine_tuned(self) -> str:
+    def _fine_tuned(self) -> str:
         """The model that RL begins with: fine-tuned first, if there is data for that."""
         config = self.config
         if not config.sft_data:
             return config.model
-        from eapo_gym.trainers.sft import sft
 
-        self.tell(Progress(0, config.steps, "fine-tune"))
-        result = await asyncio.to_thread(
-            sft, config, config.sft_data, self.out / SFT, accelerator=self.processes.accelerator
-        )
+        def tell(tuning: Tuning | None = None) -> None:
+            self.tell(Progress(0, config.steps, "fine-tune", tuning=tuning))
+
+        tell()
+        accelerator = self.processes.accelerator
+        result = sft(config, config.sft_data, self.out / SFT, accelerator=accelerator, on_progress=tell)
         return str(result.model)
 
     def _open_engine(self) -> None:
@@ -441,7 +473,8 @@ class _Run:
             self._open_engine()
             self.learner.asks_as(self.agent)
 
-        return await survive_engine(work, reopen, step)
+        with naming_memory(self.config, "rollout"):
+            return await survive_engine(work, reopen, step)
 
 
 def _forget_if_nothing_was_done(folder: Path) -> None:
@@ -449,14 +482,9 @@ def _forget_if_nothing_was_done(folder: Path) -> None:
     metrics = folder / METRICS
     if metrics.exists() and metrics.stat().st_size > 0:
         return
-    if not any(any(folder.glob(f"{part}/*")) for part in (CHECKPOINTS, EVALS, SFT)):
+    if not any(any(folder.glob(part)) for part in (f"{CHECKPOINTS}/*", f"{EVALS}/*", f"{SFT}/{STAMP_FILE}")):
         metrics.unlink(missing_ok=True)
         (folder / CONFIG).unlink()
-
-
-def _last_logged(folder: Path) -> Metrics:
-    """The metrics of the last step that is done."""
-    return {name: value for name, value in read_metrics(folder)[-1].items() if name not in ("step", "time")}
 
 
 def of_evaluation(measured: Measured) -> Metrics:

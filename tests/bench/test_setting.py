@@ -19,6 +19,7 @@ from eapo_gym.bench.setting import (
 from eapo_gym.engines.base import Override, Sampling
 from eapo_gym.errors import ContractError, UnknownName
 from eapo_gym.wrappers import ExploreMemory, Rollback
+from tests.toys import Corridor
 
 ALFWORLD = "eapo/ALFWorld-v0"
 
@@ -48,9 +49,49 @@ def test_an_environment_that_brings_its_own_stack_keeps_it() -> None:
 
 def wrapped() -> Any:
     from eapo_gym.wrappers import apply_schema
-    from tests.toys import Corridor
 
     return TimeLimit(apply_schema(Corridor(), "explore", None), 9)
+
+
+class Lit(Corridor):
+    def __init__(self, lamps: int = 0, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+
+
+def fitted(**kwargs: Any) -> Any:
+    return Lit(**kwargs)
+
+
+@pytest.mark.parametrize(
+    ("target", "argument", "others"),
+    [
+        (ALFWORLD, "game", {"engine", "split", "games", "difficulty", "rooms"}),
+        ("tests.toys:Corridor", "room", {"rooms", "split"}),
+        (f"{__name__}:fitted", "lamb", {"lamps", "rooms", "split"}),
+    ],
+)
+def test_an_argument_that_there_is_not_is_told_with_those_that_there_are(
+    target: str, argument: str, others: set[str]
+) -> None:
+    with pytest.raises(UnknownName) as found:
+        open_env(target, {"split": "train", argument: 1}, rollback="inverse", max_steps=5)
+    said = str(found.value)
+    assert said.startswith(f"Unknown argument of {target} {argument!r}: expected one of ")
+    assert all(repr(name) in said for name in others)
+    assert said.endswith(f"Did you mean {next(name for name in sorted(others) if name[:3] == argument[:3])!r}?")
+    assert "schema" not in said
+
+
+def confused(rooms: int = 3) -> Any:
+    return Corridor(romms=rooms)  # type: ignore[call-arg]
+
+
+def test_what_else_is_wrong_is_told_once() -> None:
+    with pytest.raises(ContractError, match=r"could not be made with \{'rooms': 3\}: .* argument 'romms'"):
+        open_env(f"{__name__}:confused", {"rooms": 3}, rollback=None, max_steps=5)
+    with pytest.raises(ContractError) as found:
+        open_env(ALFWORLD, {"task_types": 5}, rollback=None, max_steps=5)
+    assert str(found.value).count("task_types") == 1
 
 
 def test_the_catalogue_tells_which_tasks_they_are() -> None:

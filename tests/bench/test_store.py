@@ -278,7 +278,9 @@ def test_other_versions_in_the_stamps_of_engines_are_no_other_run(tmp_path: Path
 
 
 def test_folders_that_are_no_run_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(RunError, match=r"no run: there is no run.json"):
+    with pytest.raises(
+        RunError, match=r"no run: there is no run\.json .*eapo-gym eval .*config\.json of eapo-gym train"
+    ):
         load_run(tmp_path)
     (tmp_path / EPISODES_FILE).write_bytes(episode_line(episode("a")))
     with pytest.raises(RunError, match=r"episodes and no run\.json"):

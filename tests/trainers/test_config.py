@@ -58,6 +58,8 @@ def test_vllm_tells_log_probs_at_temperature_1_alone() -> None:
         ("gamma_task=1", "gamma_task", 1.0),
         ("model=", "model", ""),
         ("episode_timeout=5", "episode_timeout", 5.0),
+        ("eval_temperature=0", "eval_temperature", 0.0),
+        ("response_timeout=null", "response_timeout", None),
     ],
 )
 def test_arguments_are_yaml(text: str, name: str, value: Any) -> None:
@@ -85,6 +87,15 @@ def test_arguments_are_yaml(text: str, name: str, value: Any) -> None:
         ("sft_data=[1]", "a list of texts"),
         ("overlong_buffer=5000", "less than max_tokens"),
         ("kl_weight=.nan", "kl_weight"),
+        ("learning_rate=.inf", "learning_rate: expected a number or null, got inf"),
+        ("grad_clip=-.inf", "grad_clip: expected a number, got -inf"),
+        ("q_beta=" + "9" * 400, "q_beta: expected a number, got 999"),
+        ("temperature=1e-9", "temperature: expected a number from 0.0001 on, got 1e-09"),
+        ("eval_temperature=-1", "a number from 0.0001 on, or null; got -1.0."),
+        ("eval_temperature=1e-9", "eval_temperature: expected 0 (the likeliest token), a number from 0.0001 on"),
+        ("episode_timeout=0", "episode_timeout: expected a number above 0 or null"),
+        ("response_timeout=-5", "response_timeout: expected a number above 0 or null, got -5"),
+        ("step_timeout=0", "step_timeout: expected a number above 0 or null"),
         ("env={", "env: '{' is not YAML"),
     ],
 )

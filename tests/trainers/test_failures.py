@@ -182,6 +182,13 @@ def test_hanging_environments_name_the_limits() -> None:
         require_episodes([("timeout", "it took longer than its 5 s")], 3)
 
 
+def test_prompts_that_are_too_long_need_another_run() -> None:
+    with pytest.raises(
+        NothingPlayed, match=r"too long, begin a new run in another folder, .*; otherwise mend it\. Start"
+    ):
+        require_episodes([("agent", "the prompt takes 600 tokens, and its budget is 512")], 3)
+
+
 def test_no_episode_at_all_is_an_error() -> None:
     with pytest.raises(NothingPlayed, match="no episode in step 3"):
         require_episodes([], 3)

@@ -25,7 +25,7 @@ from eapo_gym.trainers.policy import Policy  # noqa: E402
 from eapo_gym.trainers.train import Progress, train  # noqa: E402
 from tests.bench.players import explore  # noqa: E402
 from tests.toys import Corridor  # noqa: E402
-from tests.trainers.short_runs import ROOMS, metrics, same_weights, settings  # noqa: E402
+from tests.trainers.short_runs import ROOMS, metrics, same_weights, settings, write_data  # noqa: E402
 
 
 def usual() -> TrainConfig:
@@ -238,11 +238,34 @@ def test_too_little_memory_names_the_settings_to_lower(tmp_path: Path, monkeypat
     def full(*_: Any, **__: Any) -> Any:
         raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB.")
 
-    config = settings(eval_every=0, algorithm="grpo")
+    config = settings(eval_every=0, algorithm="grpo", sft_data=(write_data(tmp_path),), sft_max_steps=1)
+    out = tmp_path / "run"
     with monkeypatch.context() as patch:
         patch.setattr(learning, "policy_loss", full)
         with pytest.raises(OutOfMemory, match=r"Lower microbatch_tokens \(it is 2048\), or set gradient_checkpointing"):
-            train(config, tmp_path)
+            train(config, out)
+    tuned = read_metrics(out / "sft")
     # Both may be changed in a run that goes on.
-    train(replace(config, microbatch_tokens=512, gradient_checkpointing=True), tmp_path)
-    assert read_metrics(tmp_path)[-1]["step"] == 2
+    train(replace(config, microbatch_tokens=512, gradient_checkpointing=True), out)
+    assert read_metrics(out)[-1]["step"] == 2
+    assert read_metrics(out / "sft") == tuned
+
+
+def test_too_little_memory_for_what_samples_names_other_settings(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An engine with a copy of the weights, when it is to have those of the first step."""
+    load_adapter, calls = TransformersEngine.load_adapter, 0
+
+    async def full(self: TransformersEngine, *args: Any) -> None:
+        nonlocal calls
+        calls += 1
+        if calls == 2:
+            raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB.")
+        await load_adapter(self, *args)
+
+    monkeypatch.setattr(TransformersEngine, "load_adapter", full)
+    config = settings(eval_every=0, algorithm="grpo", sampler="transformers", steps=1)
+    with pytest.raises(OutOfMemory, match=r"not enough memory to sample responses\. Lower parallel \(it is 256\)"):
+        train(config, tmp_path)
+    train(replace(config, parallel=4), tmp_path)

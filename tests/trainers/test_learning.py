@@ -230,6 +230,13 @@ def test_a_row_that_is_longer_than_a_microbatch_goes_by_itself(batch: Batch) -> 
 # What goes wrong
 
 
+def test_a_response_that_may_be_longer_than_the_window_is_warned_of(caplog: pytest.LogCaptureFixture) -> None:
+    Taught(settings(max_tokens=511))
+    assert "max_tokens" not in caplog.text
+    Taught(settings(max_tokens=2000))
+    assert "max_tokens is 2,000, and the window of the model is 512" in caplog.text
+
+
 def test_an_update_that_is_not_finite_is_skipped_and_the_weights_stay(
     batch: Batch, monkeypatch: pytest.MonkeyPatch
 ) -> None:

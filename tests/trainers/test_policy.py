@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from copy import deepcopy
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -362,6 +364,30 @@ def test_what_does_not_fit_names_the_settings(monkeypatch, error):
         next(iter(policy.passes(rows(), "policy")))
 
 
+def test_moments_that_do_not_fit_name_the_settings(monkeypatch):
+    def fail(*args, **kwargs):
+        raise torch.OutOfMemoryError("CUDA out of memory")
+
+    monkeypatch.setattr(torch.optim.AdamW, "step", fail)
+    policy = load(roles=("policy",), tuning="full")
+    with pytest.raises(OutOfMemory, match=r"to train\. Lower microbatch_tokens .*\(tuning=lora\)"):
+        policy.update("policy")
+
+
+@pytest.mark.parametrize(
+    "error", [torch.OutOfMemoryError("CUDA out of memory"), RuntimeError("DefaultCPUAllocator: can't allocate memory")]
+)
+def test_copies_that_do_not_fit_name_what_to_do(monkeypatch, error):
+    def fail(model):
+        raise error
+
+    monkeypatch.setattr(loading, "deepcopy", fail)
+    with pytest.raises(
+        EngineUnavailable, match=r"does not fit in the memory of .*or tuning=lora, which keeps one copy"
+    ):
+        load(tuning="full")
+
+
 def test_an_update_without_a_gradient_moves_nothing():
     policy = load(roles=("policy",), weight_decay=0.5)
     before = policy.state()["policy"]["weights"]
@@ -421,6 +447,35 @@ def test_a_model_without_a_chat_template_is_refused(tmp_path):
     (folder / "chat_template.jinja").unlink()
     with pytest.raises(EngineUnavailable, match="has no chat template"):
         Policy.load(settings(), folder)
+
+
+def test_an_export_is_on_the_disk_before_it_has_its_name(tmp_path, monkeypatch):
+    synced, sync = set(), os.fsync
+
+    def and_note(file):
+        synced.add(os.fstat(file).st_ino)
+        sync(file)
+
+    monkeypatch.setattr(os, "fsync", and_note)
+    folder = load(roles=("policy",)).export(tmp_path / "model")
+    assert {path.stat().st_ino for path in (tmp_path, folder, *folder.iterdir())} <= synced
+
+
+def test_an_export_that_gets_no_name_leaves_the_earlier_one(tmp_path, monkeypatch):
+    policy, rename = load(roles=("policy",)), Path.rename
+    folder = policy.export(tmp_path / "model")
+    (folder / "earlier").touch()
+
+    def refused(path, target):
+        if Path(target) == folder and not path.name.endswith(".old"):
+            raise PermissionError(13, "Permission denied", str(target))
+        return rename(path, target)
+
+    monkeypatch.setattr(Path, "rename", refused)
+    with pytest.raises(PermissionError):
+        policy.export(folder)
+    assert (folder / "earlier").exists()
+    assert [path.name for path in tmp_path.iterdir()] == ["model"]
 
 
 def test_a_model_with_log_probs_of_its_own_making_is_refused(monkeypatch):

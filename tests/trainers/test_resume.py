@@ -151,6 +151,46 @@ def test_another_engine_has_the_weights_of_the_checkpoint_when_it_goes_on(tmp_pa
         same_run(tmp_path / tuning / "whole", out)
 
 
+def test_a_run_goes_on_without_what_was_logged(tmp_path: Path) -> None:
+    """A power cut may leave a checkpoint and not the file of metrics; a run that was done but for its end."""
+    config = settings(eval_every=0, algorithm="grpo", tasks_per_step=1, steps=1)
+    whole = train(config, tmp_path)
+    (tmp_path / "done.json").unlink()
+    (tmp_path / "metrics.jsonl").unlink()
+    again = train(config, tmp_path)
+    assert {name: repr(value) for name, value in again.metrics.items()} == {
+        name: repr(value) for name, value in whole.metrics.items()
+    }
+
+
+@pytest.mark.parametrize("part", ["", "sft"])
+def test_what_was_logged_is_on_the_disk_before_a_checkpoint_is(part: str, tmp_path: Path) -> None:
+    metrics_file, synced = tmp_path / "run" / part / "metrics.jsonl", 0
+    sync, write, saved = os.fsync, checkpoint._write_file, 0
+
+    def and_note(file: int) -> None:
+        nonlocal synced
+        sync(file)
+        if metrics_file.exists() and os.fstat(file).st_ino == metrics_file.stat().st_ino:
+            synced = os.fstat(file).st_size
+
+    def and_compare(path: Path, data: bytes) -> None:
+        nonlocal saved
+        if path.parents[2] == metrics_file.parent:
+            saved += 1
+            assert synced == metrics_file.stat().st_size > 0
+        write(path, data)
+
+    config = settings(
+        eval_every=0, algorithm="grpo", tasks_per_step=1, sft_data=(short_runs.write_data(tmp_path),), sft_max_steps=2
+    )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "fsync", and_note)
+        patch.setattr(checkpoint, "_write_file", and_compare)
+        train(config, tmp_path / "run")
+    assert saved
+
+
 # Processes that are really killed
 
 
@@ -178,6 +218,26 @@ def kill_when(process: subprocess.Popen[bytes], is_time: Callable[[], bool], log
     finally:
         process.send_signal(signal.SIGKILL)
         process.wait()
+
+
+def test_ctrl_c_ends_the_fine_tuning_of_a_run(tmp_path: Path) -> None:
+    data, out, log = short_runs.write_data(tmp_path), tmp_path / "run", tmp_path / "log"
+    values = {"model": str(blank_model()), "sft_data": [data], **RUN, "sft_epochs": 100_000.0}
+    process = start(out, log, 1, **values)
+    while not (out / "sft" / "checkpoints" / "step-000002").exists():
+        assert process.poll() is None, log.read_text()
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    try:
+        assert process.wait(timeout=60) == 130
+    finally:
+        process.kill()
+        process.wait()
+    assert log.read_text().endswith(f"Stopped. The same command goes on with {out}.\n")
+    assert "Traceback" not in log.read_text()
+    found = Checkpoints(out / "sft" / "checkpoints", 1).latest()
+    assert found is not None
+    assert found.step >= 2
 
 
 @pytest.mark.slow

@@ -91,6 +91,15 @@ def test_only_training_runs_are_taken_for_such(tmp_path: Path) -> None:
             load_training_run(folder)
 
 
+def test_a_record_that_is_damaged_is_one_sentence(tmp_path: Path) -> None:
+    folder = write_run(tmp_path / "run", metrics=False)
+    record = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps({**record, "resumed": 5}))
+    assert is_training_run(folder)
+    with pytest.raises(TrainingRunError, match=r"config\.json cannot be read: expected a list as resumed, got 5\."):
+        load_training_run(folder)
+
+
 def test_metrics_that_are_none_say_where(tmp_path: Path) -> None:
     folder = write_run(tmp_path / "run", metrics=False)
     (folder / "metrics.jsonl").write_text('{"step": 1}\nnonsense\n{"step": 3}\n')

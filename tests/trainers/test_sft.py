@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -31,10 +32,11 @@ from eapo_gym.engines.transformers import TransformersEngine  # noqa: E402
 from eapo_gym.loggers import read_metrics  # noqa: E402
 from eapo_gym.protocol import parse  # noqa: E402
 from eapo_gym.schema import Turn  # noqa: E402
+from eapo_gym.trainers.checkpoint import CheckpointError  # noqa: E402
 from eapo_gym.trainers.collecting import Walks  # noqa: E402
-from eapo_gym.trainers.config import TrainConfig  # noqa: E402
+from eapo_gym.trainers.config import BadConfig, TrainConfig  # noqa: E402
 from eapo_gym.trainers.demonstrations import Demonstrations, collect_demonstrations  # noqa: E402
-from eapo_gym.trainers.encoding import Encoder, target_text  # noqa: E402
+from eapo_gym.trainers.encoding import Encoder, TextSide, target_text  # noqa: E402
 from eapo_gym.trainers.examples import BadExamples, Example, read_examples, write_examples  # noqa: E402
 from eapo_gym.trainers.rollback import Rollbacks, collect_rollbacks  # noqa: E402
 from eapo_gym.trainers.sft import SftError, held_out_tasks, sft  # noqa: E402
@@ -95,9 +97,29 @@ def test_prompts_are_those_of_rl(data: tuple[Path, Path], compact: bool) -> None
 def test_what_does_not_fit_is_left_out_and_counted(short: list[Example]) -> None:
     config = settings()
     encoder = Encoder(config, config.model)
+    assert not encoder.left_out()
     long_ = replace(short[0], turn=replace(short[0].turn, memory="mug " * 400))
     assert len(encoder([*short, long_])) == len(short)
-    assert encoder.too_long == 1
+    assert (encoder.over_max_tokens, encoder.too_long) == (1, 0)
+    assert re.fullmatch(
+        r"1 have a target that is longer than max_tokens \(it is 256, and the longest target has \d+ tokens\): raise "
+        r"max_tokens\.",
+        encoder.left_out(),
+    )
+
+
+def test_what_does_not_fit_into_the_window_is_told_apart(short: list[Example]) -> None:
+    config = settings(max_tokens=4096)
+    encoder = Encoder(config, config.model)
+    [one] = encoder([short[0]])
+    context = TextSide(config.model).context
+    longer = replace(short[0], turn=replace(short[0].turn, memory="~" * (context - len(one.target))))
+    assert not encoder([longer])
+    assert (encoder.over_max_tokens, encoder.too_long) == (0, 1)
+    said = encoder.left_out()
+    assert f"1 do not fit into the window of {config.model} ({context:,} tokens): take a model with a longer" in said
+    assert "lower max_tokens (it is 4,096)" in said
+    assert "compact" not in said  # it is on
 
 
 def test_the_plain_agent_is_taught_what_it_is_asked_for() -> None:
@@ -237,8 +259,44 @@ def test_rollback_pairs_can_be_left_out(data: tuple[Path, Path], short: list[Exa
         sft(settings(rollback_sft=False), [data[1]], tmp_path / "b")
     with pytest.raises(BadExamples, match="nothing to fine-tune on"):
         sft(settings(), [], tmp_path / "c")
-    with pytest.raises(SftError, match="fits into the window"):
-        sft(settings(max_tokens=4), short, tmp_path / "d")
+
+
+def test_what_could_not_begin_is_not_in_the_way(
+    short: list[Example], tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    with pytest.raises(SftError, match=r"None of 40 examples can be trained on\. 40 have .* max_tokens \(it is 4, "):
+        sft(settings(max_tokens=4), short, tmp_path)
+    with pytest.raises(BadConfig, match="lora_targets"):
+        sft(settings(tuning="lora", lora_targets="nose"), short, tmp_path)
+    long_ = replace(short[0], turn=replace(short[0].turn, memory="mug " * 400))
+    result = sft(settings(sft_max_steps=1), [*short, long_], tmp_path)
+    assert (result.over_max_tokens, result.too_long) == (1, 0)
+    assert "Some of 41 examples are left out. 1 have a target that is longer than max_tokens" in caplog.text
+
+
+def test_two_processes_do_not_fine_tune_in_one_folder(short: list[Example], tmp_path: Path) -> None:
+    code = (
+        "import sys\n"
+        "from pathlib import Path\n"
+        "from eapo_gym.trainers.config import TrainConfig\n"
+        "from eapo_gym.trainers.sft import sft\n"
+        "def wait(now):\n"
+        "    print('begun', flush=True)\n"
+        "    sys.stdin.read()\n"
+        "sft(TrainConfig(**eval(sys.argv[1])), [sys.argv[2]], sys.argv[3], on_progress=wait)\n"
+    )
+    path, out = write_examples(short, tmp_path / "data.jsonl"), tmp_path / "out"
+    config = settings(sft_max_steps=1)
+    arguments = [repr(config.to_json() | {"sft_data": ()}), str(path), str(out)]
+    pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    with subprocess.Popen([sys.executable, "-c", code, *arguments], **pipes) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "begun\n"
+        with pytest.raises(CheckpointError, match=r"Another process is fine-tuning in .*: wait for it, or choose"):
+            sft(config, [path], out)
+        process.communicate(timeout=60)
+    assert process.returncode == 0
+    assert sft(config, [path], out).steps == 1
 
 
 # Broken off
@@ -269,12 +327,14 @@ def test_a_run_that_was_broken_off_comes_to_the_same(short: list[Example], tmp_p
 
         with pytest.raises(Stop):
             sft(config, short, tmp_path / "parts", on_progress=stop)
+    (tmp_path / "parts" / ".model.0a1b2c3d").mkdir()  # by a process that was killed in the middle of an export
     steps: list[int] = []
     result = sft(config, short, tmp_path / "parts", on_progress=lambda now: steps.append(now.step))
     assert steps[0] == 7
     assert weights(tmp_path / "parts") == weights(tmp_path / "whole")
     assert metrics(tmp_path / "parts") == metrics(tmp_path / "whole")
     assert replace(result, model=whole.model) == whole
+    assert not list((tmp_path / "parts").glob(".model*"))
     # Finished, it is not begun again.
     assert sft(config, short, tmp_path / "parts", on_progress=lambda now: pytest.fail("trained again")) == result
 
@@ -315,6 +375,28 @@ def test_other_settings_or_data_are_refused(short: list[Example], tmp_path: Path
         sft(settings(sft_max_steps=1), files, tmp_path / "out")
     # What decides nothing here may be another.
     sft(settings(sft_max_steps=1, group_size=4, steps=7), short, tmp_path)
+
+
+def test_microbatches_may_be_smaller_when_it_goes_on(short: list[Example], tmp_path: Path) -> None:
+    """What the error says to lower where memory runs out."""
+
+    def full(now: Any) -> None:
+        if now.step == 2:
+            raise MemoryError
+
+    with pytest.raises(MemoryError):
+        sft(settings(), short, tmp_path, on_progress=full)
+    steps: list[int] = []
+    result = sft(settings(microbatch_tokens=256), short, tmp_path, on_progress=lambda now: steps.append(now.step))
+    assert steps[0] == 3
+    # Finished, it is taken as it is.
+    assert sft(settings(microbatch_tokens=512), short, tmp_path, on_progress=lambda now: steps.append(0)) == result
+    assert 0 not in steps
+    # The record of an earlier version named it among what matters.
+    stamp = json.loads((tmp_path / "sft.json").read_text())
+    stamp["config"]["microbatch_tokens"] = 1024
+    (tmp_path / "sft.json").write_text(json.dumps(stamp))
+    assert sft(settings(microbatch_tokens=512), short, tmp_path) == result
 
 
 # Several processes

@@ -26,6 +26,8 @@ pytest.importorskip("matplotlib", reason="matplotlib is not installed")
 
 from eapo_gym.trainers.sweep_results import draw_sweep, rows_of, write_results
 
+MODEL = "model=models/sft"
+
 
 class Recorder:
     """Trains by writing the folder of a run; fails where it is told to."""
@@ -82,7 +84,7 @@ def test_a_grid_that_is_none_is_one_sentence(texts: list[str], error: type[EapoE
 
 def test_every_combination_is_a_run_with_a_name_and_a_checked_configuration(tmp_path: Path) -> None:
     config = tmp_path / "config.yaml"
-    config.write_text("steps: 7\nalgorithm: gigpo\n")
+    config.write_text("steps: 7\nalgorithm: gigpo\nmodel: m\n")
     sweep = make_sweep(config, ["gamma_explore=0.5,0.9", "group_size=4,8", "seeds=0,1"], ["max_steps=9"])
     assert len(sweep.points) == len({point.name for point in sweep.points}) == 8
     point = sweep.points[-1]
@@ -105,29 +107,49 @@ def test_every_combination_is_a_run_with_a_name_and_a_checked_configuration(tmp_
 )
 def test_what_cannot_be_trained_is_refused_before_anything_is(grid: list[str], fixed: list[str], message: str) -> None:
     with pytest.raises(EapoError, match=message):
-        make_sweep(None, grid, fixed)
+        make_sweep(None, grid, [MODEL, *fixed])
+
+
+def test_a_sweep_needs_a_model_from_wherever_it_comes(tmp_path: Path) -> None:
+    config = tmp_path / "config.yaml"
+    config.write_text("steps: 7\n")
+    with pytest.raises(SweepError, match="model: expected a folder or a hub's id to train, got none: add model="):
+        make_sweep(config, ["gamma_explore=0.5"])
+    with pytest.raises(SweepError, match="model: expected"):
+        make_sweep(config, ["model=['', m]"])
+    assert len(make_sweep(config, ["model=m,n"]).points) == 2
+
+
+def test_one_entry_of_a_mapping_is_swept_over_and_fixed_beside_those_of_the_file(tmp_path: Path) -> None:
+    config = tmp_path / "config.yaml"
+    config.write_text("model: m\nenv_kwargs: {difficulty: toy, games: 12000}\n")
+    sweep = make_sweep(config, ["env_kwargs.games=10,20"], ["env_kwargs.rooms=kitchen"])
+    assert [point.config["env_kwargs"] for point in sweep.points] == [
+        {"difficulty": "toy", "games": games, "rooms": "kitchen"} for games in (10, 20)
+    ]
+    assert TrainConfig.load(config, sweep.points[1].overrides).to_json() == sweep.points[1].config
 
 
 @pytest.mark.parametrize("value", ["../../etc", "a/b", "", "x" * 300, "naïve", "a,b=c", "."])
 def test_names_of_folders_are_harmless_and_their_own(value: str) -> None:
-    sweep = make_sweep(None, [f"model={json.dumps([value, 'other', value + '!'])}"])
+    sweep = make_sweep(None, [f"split={json.dumps([value, 'other', value + '!'])}"], [MODEL])
     names = [point.name for point in sweep.points]
     assert len(set(names)) == 3
     for name in names:
         assert "/" not in name
         assert len(name) < 100
-        assert name.startswith("model=")
+        assert name.startswith("split=")
 
 
 def test_a_sweep_goes_on_where_it_was_and_trains_what_is_new(tmp_path: Path) -> None:
     train = Recorder("gamma_explore=0.9,seed=1")
-    small = make_sweep(None, ["gamma_explore=0.5,0.9", "seeds=0,1"])
+    small = make_sweep(None, ["gamma_explore=0.5,0.9", "seeds=0,1"], [MODEL])
     states = run_sweep(small, tmp_path, train=train)
     assert len(train.calls) == 4, "a failure ends no other run"
     assert [name for name, state in states.items() if state == "failed"] == ["gamma_explore=0.9,seed=1"]
 
     train = Recorder()
-    more = make_sweep(None, ["gamma_explore=0.5,0.9,0.7", "seeds=0,1"])
+    more = make_sweep(None, ["gamma_explore=0.5,0.9,0.7", "seeds=0,1"], [MODEL])
     states = run_sweep(more, tmp_path, train=train)
     assert sorted(train.calls) == [
         "gamma_explore=0.7,seed=0",
@@ -144,15 +166,35 @@ def test_a_sweep_goes_on_where_it_was_and_trains_what_is_new(tmp_path: Path) -> 
 
 
 def test_another_sweep_in_the_folder_is_refused_by_name(tmp_path: Path) -> None:
-    run_sweep(make_sweep(None, ["gamma_explore=0.5"], ["steps=5"]), tmp_path, train=Recorder())
+    run_sweep(make_sweep(None, ["gamma_explore=0.5"], [MODEL, "steps=5"]), tmp_path, train=Recorder())
     with pytest.raises(SweepError, match="another steps than now"):
-        run_sweep(make_sweep(None, ["gamma_explore=0.5"], ["steps=6"]), tmp_path, train=Recorder())
+        run_sweep(make_sweep(None, ["gamma_explore=0.5"], [MODEL, "steps=6"]), tmp_path, train=Recorder())
+
+
+def test_a_sweep_whose_runs_could_not_begin_is_mended_by_the_right_setting(tmp_path: Path) -> None:
+    def train(config: Path | None, folder: Path, overrides: Sequence[str], log: Path, stop: threading.Event) -> int:
+        folder.mkdir(exist_ok=True)
+        (folder / ".lock").touch()
+        if "model=models/sfd" in overrides:
+            return 2
+        (folder / "config.json").write_text("{}")
+        return 0
+
+    def swept(model: str) -> dict[str, str]:
+        return run_sweep(make_sweep(None, ["gamma_explore=0.5", "seeds=0,1"], [model]), tmp_path, train=train)
+
+    assert set(swept("model=models/sfd").values()) == {"failed"}
+    assert set(swept(MODEL).values()) == {"finished"}
+    kept = json.loads((tmp_path / "sweep.json").read_text())["runs"]
+    assert {run["config"]["model"] for run in kept.values()} == {"models/sft"}
+    with pytest.raises(SweepError, match="another model than now"):
+        swept("model=models/other")
 
 
 def test_a_broken_record_is_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "sweep.json").write_text("{}")
     with pytest.raises(SweepError, match=r"sweep\.json cannot be read"):
-        run_sweep(make_sweep(None, ["gamma_explore=0.5"]), tmp_path, train=Recorder())
+        run_sweep(make_sweep(None, ["gamma_explore=0.5"], [MODEL]), tmp_path, train=Recorder())
 
 
 def test_jobs_run_at_the_same_time(tmp_path: Path) -> None:
@@ -162,7 +204,7 @@ def test_jobs_run_at_the_same_time(tmp_path: Path) -> None:
         both.wait()
         return 0
 
-    run_sweep(make_sweep(None, ["gamma_explore=0.5,0.9"]), tmp_path, jobs=2, train=train)
+    run_sweep(make_sweep(None, ["gamma_explore=0.5,0.9"], [MODEL]), tmp_path, jobs=2, train=train)
 
 
 def test_a_sweep_that_is_stopped_stops_its_runs_and_forgets_nothing(tmp_path: Path) -> None:
@@ -176,7 +218,7 @@ def test_a_sweep_that_is_stopped_stops_its_runs_and_forgets_nothing(tmp_path: Pa
         stopped.append(stop.wait(20))
         return -15
 
-    sweep = make_sweep(None, ["gamma_explore=0.5", "seeds=0,1,2"])
+    sweep = make_sweep(None, ["gamma_explore=0.5", "seeds=0,1,2"], [MODEL])
     with pytest.raises(KeyboardInterrupt):
         run_sweep(sweep, tmp_path, jobs=3, train=train)
     assert stopped == [True]
@@ -221,7 +263,7 @@ def test_a_process_is_asked_to_stop_and_waited_for(tmp_path: Path, monkeypatch: 
 
 
 def test_the_table_has_a_row_for_each_combination(tmp_path: Path) -> None:
-    sweep = make_sweep(None, ["gamma_explore=0.5,0.9", "seeds=0,1"])
+    sweep = make_sweep(None, ["gamma_explore=0.5,0.9", "seeds=0,1"], [MODEL])
     states = run_sweep(sweep, tmp_path, train=Recorder("gamma_explore=0.9,seed=1"))
     paths = write_results(sweep, tmp_path, states)
     assert {path.name for path in paths} == {"table.md", "table.csv", "table.json", "figure.svg", "figure.png"}
@@ -243,7 +285,7 @@ def test_the_table_has_a_row_for_each_combination(tmp_path: Path) -> None:
 
 
 def test_a_table_of_nothing_has_no_figure(tmp_path: Path) -> None:
-    sweep = make_sweep(None, ["algorithm=eapo,grpo"])
+    sweep = make_sweep(None, ["algorithm=eapo,grpo"], [MODEL])
     paths = write_results(sweep, tmp_path, run_sweep(sweep, tmp_path, train=Recorder("seed")))
     assert [path.suffix for path in paths] == [".md", ".csv", ".json"]
     assert "0 of 1" in paths[0].read_text()
@@ -268,7 +310,7 @@ def test_a_table_of_nothing_has_no_figure(tmp_path: Path) -> None:
 def test_the_figure_fits_the_fields(tmp_path: Path, grid: list[str], shown: set[str]) -> None:
     from eapo_gym.trainers.figures import svg_of
 
-    sweep = make_sweep(None, [*grid, "seeds=0,1"])
+    sweep = make_sweep(None, [*grid, "seeds=0,1"], [MODEL])
     rows = rows_of(sweep, tmp_path, run_sweep(sweep, tmp_path, train=Recorder()))
     svg = svg_of(draw_sweep(rows))
     texts = {element.text for element in ElementTree.fromstring(svg).iter("{http://www.w3.org/2000/svg}text")}
@@ -320,7 +362,7 @@ def test_a_sweep_that_is_terminated_takes_its_runs_along(tmp_path: Path) -> None
         f"    sys.executable = {str(tmp_path / 'slow')!r}\n"
         "    return sweep_train(config, folder, overrides, log, stop)\n"
         "sweep_train, sweep.train_in_process = sweep.train_in_process, train\n"
-        "training_report.run_sweep_command(None, ['gamma_explore=0.5'], [], Path(sys.argv[1]))\n"
+        "training_report.run_sweep_command(None, ['gamma_explore=0.5'], ['model=m'], Path(sys.argv[1]))\n"
     )
     slow = tmp_path / "slow"
     slow.write_text("#!/bin/sh\necho $$\nexec sleep 60\n")

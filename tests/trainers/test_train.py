@@ -184,6 +184,9 @@ def test_a_run_leaves_what_it_says(tmp_path: Path) -> None:
     assert {"torch", "transformers"} <= record["versions"].keys()
     assert record["data"][config.model]
     assert result.metrics["eval/success"] == rows[3]["eval/success"]
+    # After the second step and the third; the next step tells what it took.
+    assert [row["step"] for row in rows if "time/save" in row] == [3]
+    assert rows[3]["time/save"] > 0
     assert [now.step for now in told if now.metrics is not None] == [0, 1, 2, 3]
     assert {now.doing for now in told} == {"play", "learn", "evaluate", "save", "log"}
 
@@ -225,7 +228,10 @@ def test_fine_tuning_comes_first_and_what_it_made_is_the_reference(tmp_path: Pat
     config = settings(
         model=str(blank_model()), sft_data=(data,), sft_batch=16, sft_learning_rate=3e-3, eval_every=0, steps=1
     )
-    train(config, tmp_path / "run")
+    told: list[Progress] = []
+    train(config, tmp_path / "run", on_progress=told.append)
+    tuning = [(now.doing, now.tuning.step, now.tuning.steps) for now in told if now.tuning is not None]
+    assert tuning == [("fine-tune", step, 3) for step in (1, 2, 3)]
     [row] = read_metrics(tmp_path / "run")[1:]
     assert row["policy/kl"] == pytest.approx(0, abs=1e-6)
     assert (
