@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -19,6 +20,10 @@ ALFWORLD_STEPS = 100
 
 ENGINES = ("native", "textworld")
 
+WEBSHOP = "eapo/WebShop-v0"
+WEBSHOP_STEPS = 60
+"""The paper's episodes are up to 43 steps long; peers stop at 15, the original never does."""
+
 
 def register_envs() -> None:
     """Register the ids; importing eapo_gym does it, and twice does no harm."""
@@ -33,6 +38,15 @@ def register_envs() -> None:
             disable_env_checker=True,
             # Named here, so that env.spec says where the tasks of an environment came from.
             kwargs={"source": "embedded", "engine": "native", "schema": "explore"},
+        )
+    if WEBSHOP not in gym.registry:
+        gym.register(
+            WEBSHOP,
+            entry_point="eapo_gym.registration:make_webshop",
+            vector_entry_point="eapo_gym.registration:make_webshop_vec",
+            max_episode_steps=WEBSHOP_STEPS,
+            disable_env_checker=True,
+            kwargs={"source": "embedded", "schema": "explore"},
         )
 
 
@@ -51,11 +65,7 @@ def make_alfworld(
         rollback: "inverse", "restore" or None; the default is "inverse" in the explore schema, None in the native one.
         kwargs: see `ALFWorldEnv`.
     """
-    from eapo_gym.wrappers import apply_schema
-
-    if rollback == "default":
-        rollback = "inverse" if schema == "explore" else None
-    return apply_schema(_alfworld(engine, kwargs), schema, rollback)
+    return _in_schema(_alfworld(engine, kwargs), schema, rollback)
 
 
 def _alfworld(engine: str, kwargs: dict[str, Any]) -> AgentEnv:
@@ -74,12 +84,51 @@ def make_alfworld_vec(
     num_envs: int, *, max_episode_steps: int | None = None, autoreset_mode: str = "NextStep", **kwargs: Any
 ) -> gym.vector.VectorEnv[Any, Any, Any]:
     """Many ALFWorld environments in this process."""
+    return _many(partial(make_alfworld, **kwargs), num_envs, _limit(max_episode_steps, ALFWORLD_STEPS), autoreset_mode)
+
+
+def make_webshop(
+    *, schema: Schema = "explore", rollback: RollbackMode | Literal["default"] | None = "default", **kwargs: Any
+) -> gym.Env[Any, Any]:
+    """WebShop, in one of the two schemas.
+
+    Args:
+        schema: "explore" (the action is a model's whole response) or "native" (it is one command).
+        rollback: "inverse", "restore" or None; the default is "inverse" in the explore schema, None in the native one.
+        kwargs: see `WebShopEnv`.
+    """
+    from eapo_gym.envs.webshop.env import WebShopEnv
+
+    return _in_schema(WebShopEnv(**kwargs), schema, rollback)
+
+
+def make_webshop_vec(
+    num_envs: int, *, max_episode_steps: int | None = None, autoreset_mode: str = "NextStep", **kwargs: Any
+) -> gym.vector.VectorEnv[Any, Any, Any]:
+    """Many WebShop environments in this process."""
+    return _many(partial(make_webshop, **kwargs), num_envs, _limit(max_episode_steps, WEBSHOP_STEPS), autoreset_mode)
+
+
+def _in_schema(env: AgentEnv, schema: Schema, rollback: RollbackMode | Literal["default"] | None) -> gym.Env[Any, Any]:
+    from eapo_gym.wrappers import apply_schema
+
+    if rollback == "default":
+        rollback = "inverse" if schema == "explore" else None
+    return apply_schema(env, schema, rollback)
+
+
+def _limit(steps: int | None, default: int) -> int | None:
+    """The limit of an episode; -1 is Gymnasium's word for none."""
+    return None if steps == -1 else default if steps is None else steps
+
+
+def _many(
+    make: Callable[[], gym.Env[Any, Any]], num_envs: int, limit: int | None, autoreset_mode: str
+) -> gym.vector.VectorEnv[Any, Any, Any]:
     from eapo_gym.vector import InProcessVectorEnv
 
-    limit = ALFWORLD_STEPS if max_episode_steps is None else max_episode_steps
-
     def one() -> gym.Env[Any, Any]:
-        env = make_alfworld(**kwargs)
-        return env if limit == -1 else gym.wrappers.TimeLimit(env, limit)  # -1 is Gymnasium's word for no limit
+        env = make()
+        return env if limit is None else gym.wrappers.TimeLimit(env, limit)
 
-    return InProcessVectorEnv([partial(one) for _ in range(num_envs)], autoreset_mode)
+    return InProcessVectorEnv([one] * num_envs, autoreset_mode)

@@ -25,6 +25,12 @@ SCRIPT = ROOT / "benchmarks" / "learning" / "run.py"
 FILE = SCRIPT.with_name("experiment.yaml")
 
 ARMS = ("eapo", "gigpo", "grpo", "eapo-no-explore", "eapo-no-grouping", "eapo-no-format", "eapo-no-sft")
+SWITCHES = {
+    "eapo-singleton-zero": "singleton",
+    "eapo-singleton-raw": "singleton",
+    "eapo-token-mean": "density",
+    "eapo-episodic": "task_credit",
+}
 
 
 @pytest.fixture(autouse=True)
@@ -48,9 +54,9 @@ def test_arms_differ_in_their_algorithm_and_start_alone(tmp_path: Path) -> None:
     plan = experiment(tmp_path)
     points = plan.points()
     assert [(point.values["arm"], point.seed) for point in points] == [
-        (arm, seed) for arm in ARMS for seed in (0, 1, 2)
+        (arm, seed) for arm in (*ARMS, *SWITCHES) for seed in (0, 1, 2)
     ]
-    of_presets = {name for arm in ARMS for name in PRESETS[arm]}
+    of_presets = {name for arm in ARMS for name in PRESETS[arm]} | set(SWITCHES.values())
     shared = [
         {name: value for name, value in point.config.items() if name not in of_presets | {"algorithm", "seed", "model"}}
         for point in points

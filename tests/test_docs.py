@@ -123,7 +123,7 @@ def test_commands_parse(command: list[str]):
 
 
 def test_a_wrong_command_would_be_noticed():
-    for wrong in (["plya", "alfworld"], ["play", "alfworld", "--speed", "2"], ["data", "webshop"]):
+    for wrong in (["plya", "alfworld"], ["play", "alfworld", "--speed", "2"], ["data", "androidworld"]):
         assert CONSOLE.invoke(app, [*wrong, "--help"]).exit_code != 0
 
 

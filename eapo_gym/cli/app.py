@@ -314,6 +314,24 @@ def demo(
     demo_(games, out, seed, open_report, Size(**chosen) if train_ else None)
 
 
+@data.command("webshop")
+def data_webshop(
+    origin: Annotated[
+        Path, typer.Option("--from", help="The folder with the benchmark's files, items_shuffle*.json and so on.")
+    ],
+    into: Annotated[
+        Path | None,
+        typer.Option(help="The folder for what is built; by default $WEBSHOP_DATA, else ~/.cache/webshop."),
+    ] = None,
+    products: Annotated[int | None, typer.Option(help="Only the first so many products.", min=1)] = None,
+    seed: Annotated[int, typer.Option(help="Draws prices and their limits, which the benchmark leaves to chance.")] = 0,
+) -> None:
+    """Build WebShop's catalogue and its search index from the benchmark's files."""
+    from eapo_gym.cli.data import webshop
+
+    webshop.build(origin, into, products, seed)
+
+
 @data.command("alfworld")
 def data_alfworld(
     into: Annotated[

@@ -9,7 +9,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
 
-NEEDS = {"eapo/ALFWorld-v0": "eapo_gym.envs.alfworld.needs:needs"}
+NEEDS = {
+    "eapo/ALFWorld-v0": "eapo_gym.envs.alfworld.needs:needs",
+    "eapo/WebShop-v0": "eapo_gym.envs.webshop.needs:needs",
+}
 """Id → "module:function"; the function takes nothing, returns a list of `Need`, and changes nothing."""
 
 

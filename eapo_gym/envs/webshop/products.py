@@ -6,6 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
+BUILD_COMMAND = "eapo-gym data webshop --from FOLDER"
+"""Builds the official catalogue and its index from the folder that has the benchmark's files."""
+
 NO_PRICE = 100.0
 """What the benchmark takes for the price of a product that has none."""
 
