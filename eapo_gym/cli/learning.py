@@ -71,7 +71,7 @@ class Size:
     updates: int = 1000
     """Of the fine-tuning."""
 
-    steps: int = 24
+    steps: int = 20
     """Of the reinforcement learning."""
 
     tasks: int = 16
@@ -90,10 +90,14 @@ DOUBT, NOISE = 0.5, 0.2
 
 def learn(out: Path, seed: int, size: Size) -> dict[str, str]:
     """Make, fine-tune and train a model in `out`, going on where it was broken off; the model of each stage."""
+    import torch
+
     from eapo_gym.cli.models import training_texts
     from eapo_gym.engines.tiny import make_tiny
     from eapo_gym.trainers.config import TrainConfig
 
+    # So small are its tensors that threads wait for each other longer than they work: rollouts take twice as long.
+    torch.set_num_threads(1)
     played = {**SETTINGS["env_kwargs"], "games": size.games}
     base = TrainConfig.make(
         **{**SETTINGS, "env_kwargs": played}, tasks_per_step=size.tasks, group_size=size.members, seed=seed
