@@ -294,7 +294,7 @@ def new_env(
 
 @app.command()
 def demo(
-    games: Annotated[int, typer.Option(help="Held-out games that each agent plays.", min=1, max=140)] = 140,
+    games: Annotated[int, typer.Option(help="Held-out games that each agent plays.", min=1, max=140)] = 100,
     out: Annotated[
         Path, typer.Option(help="The folder for all of it; unfinished, it goes on.", file_okay=False)
     ] = Path("demo-out"),

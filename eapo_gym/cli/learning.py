@@ -71,7 +71,7 @@ class Size:
     updates: int = 1000
     """Of the fine-tuning."""
 
-    steps: int = 20
+    steps: int = 18
     """Of the reinforcement learning."""
 
     tasks: int = 16
