@@ -321,7 +321,9 @@ def data_webshop(
     ],
     into: Annotated[
         Path | None,
-        typer.Option(help="The folder for what is built; by default $WEBSHOP_DATA, else ~/.cache/webshop."),
+        typer.Option(
+            help="The folder for what is built; by default $WEBSHOP_DATA, else ~/.cache/webshop.", file_okay=False
+        ),
     ] = None,
     products: Annotated[int | None, typer.Option(help="Only the first so many products.", min=1)] = None,
     seed: Annotated[int, typer.Option(help="Draws prices and their limits, which the benchmark leaves to chance.")] = 0,

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def bar(title: str) -> Iterator[Callable[[int, int, str], None]]:
-    """A progress bar on stderr, told by (done, planned, what else there is to say)."""
+def bar(title: str) -> Iterator[Callable[[int, int | None, str], None]]:
+    """A progress bar on stderr, told by (done, planned or None where nobody knows, what else there is to say)."""
     from eapo_gym.cli.terminal import plain, said_progress
 
     shown = said_progress()

@@ -441,13 +441,13 @@ def parse_overrides(overrides: Sequence[str], settled: Mapping[str, Any] | None 
 
     `agent_options.compact=true` sets one entry of a mapping and leaves the others.
     """
-    yaml = _yaml()
     values: dict[str, Any] = dict(settled or {})
     for text in overrides:
         name, found, given = text.partition("=")
         name = name.strip()
         if not found:
             raise BadConfig(f"Expected a setting as key=value, such as seed=1; got {text!r:.80}.")
+        yaml = _yaml()
         try:
             value = yaml.safe_load(given) if given.strip() else ""
         except yaml.YAMLError as error:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -243,6 +244,13 @@ def test_the_command(tmp_path: Path) -> None:
     assert told["solved"] == 3
     assert sum(told["by_action"].values()) == told["examples"]
     assert Path(told["path"]).read_bytes().count(b"\n") == told["examples"]
+
+
+def test_without_the_extra_that_reads_yaml(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where no file with settings is named, none has to be read."""
+    monkeypatch.setitem(sys.modules, "yaml", None)
+    answer = run_command("demonstrations", "--out", str(tmp_path / "d"), "--tasks", "1", "--json")
+    assert answer.exit_code == 0, answer.output
 
 
 def test_on_the_command_line_with_the_environment_of_a_training(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ def build(origin: Path, into: Path | None, products: int | None, seed: int) -> N
 
     with bar("products") as tell:
         catalogue, tally = build_official(
-            origin, into, most=products, seed=seed, progress=lambda what, done: tell(done, products or 0, what)
+            origin, into, most=products, seed=seed, progress=lambda what, done: tell(done, products, what)
         )
     say = console()
     goals = ", ".join(f"{len(catalogue.goals(kind)):,} {kind}" for kind in KINDS)

@@ -174,7 +174,7 @@ def digest(products: list[Product]) -> str:
     return sha256(json.dumps(rows).encode()).hexdigest()[:16]
 
 
-PINNED = {(1000, 0): "486faeaf9e2647b8", (137, 1): "cab6b30461376db2", (250, 10**18 - 1): "60f1930dd63209df"}
+PINNED = {(1000, 0): "a6d3e4f0fa91dbcc", (137, 1): "e32bdb5bdef1aa04", (250, 10**18 - 1): "e1af5c0e86f5ca31"}
 """Products and seed → digest, for version 1."""
 
 
