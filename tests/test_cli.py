@@ -115,6 +115,12 @@ def test_targets_may_be_classes_in_modules_and_files() -> None:
         assert env.get_wrapper_attr("rooms") == 2
 
 
+@pytest.mark.parametrize(("target", "argument"), [("tests.toys:Corridor", "room"), ("eapo/ALFWorld-v0", "game")])
+def test_an_argument_that_there_is_not_is_told_with_one_that_there_is(target: str, argument: str) -> None:
+    with pytest.raises(UnknownName, match=rf"Unknown argument of {target} '{argument}': .* Did you mean '{argument}s'"):
+        make_env(target, {argument: 3})
+
+
 @pytest.mark.parametrize("target", ["tests.toys:COMMANDS", "builtins:dict"])
 def test_targets_that_make_no_environment_are_refused(target: str) -> None:
     with pytest.raises(BadTarget, match="expected"):

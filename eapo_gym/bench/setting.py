@@ -55,11 +55,7 @@ def open_env(
     except (TypeError, ValueError) as error:
         if isinstance(error, EapoError):
             raise
-        unknown = _unknown_argument(target, kwargs, error)
-        if unknown is not None:
-            raise unknown from error
-        said = str(error).partition(_REPEATED)[0]
-        raise ContractError(f"{target} could not be made with {dict(kwargs) or 'no arguments'}: {said}") from error
+        raise not_made(target, kwargs, error, ContractError) from error
     if not isinstance(env, gym.Env) or not isinstance(env.unwrapped, AgentEnv):
         raise ContractError(f"{target}: expected an AgentEnv to evaluate on, got {type(env).__name__}.")
     if find_layer(env, ExploreMemory) is None:
@@ -77,6 +73,14 @@ def _made(target: str, kwargs: Mapping[str, Any], rollback: RollbackMode | None,
         return maker(**kwargs)
     schema = {"schema": "explore", "rollback": rollback} if "schema" in gym.spec(target).kwargs else {}
     return gym.make(target, max_episode_steps=max_steps, **{**schema, **kwargs})
+
+
+def not_made(target: str, kwargs: Mapping[str, Any], error: Exception, kind: type[EapoError]) -> EapoError:
+    """What is to be said of an environment that refused its arguments."""
+    said = str(error).partition(_REPEATED)[0]
+    return _unknown_argument(target, kwargs, error) or kind(
+        f"{target} could not be made with {dict(kwargs) or 'no arguments'}: {said}"
+    )
 
 
 def _unknown_argument(target: str, kwargs: Mapping[str, Any], error: Exception) -> UnknownName | None:

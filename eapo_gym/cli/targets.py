@@ -37,7 +37,9 @@ def make_env(target: str, kwargs: dict[str, Any]) -> gym.Env[Any, Any]:
     except (TypeError, ValueError) as error:
         if isinstance(error, EapoError):
             raise
-        raise BadTarget(f"{target} could not be made with {kwargs or 'no arguments'}: {error}") from error
+        from eapo_gym.bench.setting import not_made
+
+        raise not_made(target, kwargs, error, BadTarget) from error
     if not isinstance(env, gym.Env):
         raise BadTarget(f"{target}: expected an environment (gymnasium.Env), got {type(env).__name__}.")
     return env

@@ -217,10 +217,10 @@ class SuccessWatch:
 
         self._patience = patience
 
-    def note(self, successes: int, step: int) -> bool:
-        """Tell how many episodes of a step succeeded; True if it warned."""
+    def note(self, successes: int, step: int, *, aloud: bool = True) -> bool:
+        """Tell how many episodes of a step succeeded; True if it warned. Of several processes one does so aloud."""
         self.without = 0 if successes else self.without + 1
-        if not self.without or self.without % self._patience:
+        if not aloud or not self.without or self.without % self._patience:
             return False
         _log.warning(
             "No episode has succeeded for %d steps (now at step %d): there is no success to learn from. Training goes "

@@ -108,6 +108,8 @@ def read_record(folder: Path) -> dict[str, Any]:
     record = _read_json(folder / CONFIG)
     if not isinstance(record.get("config"), dict):
         raise OtherRun(f"{folder / CONFIG} is no record of a training run: expected an object with a config.")
+    if not isinstance(record.get("resumed", []), list):
+        raise OtherRun(f"{folder / CONFIG}: expected a list as resumed, got {record['resumed']!r:.80}.")
     for sitting in record.get("resumed", []):
         record["config"] |= {name: new for name, (_, new) in sitting["changed"].items()}
     return record

@@ -313,7 +313,7 @@ class _Run:
         if trained == [0.0]:
             require_episodes(collected.counts.ended, step)
         [solved] = self.processes.sums([collected.counts.outcomes["solved"]])
-        self.watch.note(int(solved), step)
+        self.watch.note(int(solved), step, aloud=self.processes.is_first)
 
     def _over_processes(self, metrics: Metrics, collected: Collected) -> Metrics:
         """Means over the processes; what is counted is added up."""

@@ -211,6 +211,14 @@ def test_no_success_is_warned_of_once_in_a_while(caplog: pytest.LogCaptureFixtur
     assert watch.without == 3
 
 
+def test_of_several_processes_one_warns(caplog: pytest.LogCaptureFixture) -> None:
+    watch = SuccessWatch(patience=1)
+    with caplog.at_level(logging.WARNING):
+        assert not watch.note(0, 1, aloud=False)
+    assert not caplog.text
+    assert watch.without == 1, "it counts all the same: what it knows is kept with a checkpoint"
+
+
 # Memory
 
 

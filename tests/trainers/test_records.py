@@ -149,6 +149,14 @@ def test_other_versions_are_told_and_noted(
     assert [each["versions"] for each in read_record(tmp_path)["resumed"]] == [{"torch": "99"}]
 
 
+def test_a_record_that_somebody_has_spoilt(tmp_path: Path) -> None:
+    begin(tmp_path)
+    record = json.loads((tmp_path / "config.json").read_text())
+    (tmp_path / "config.json").write_text(json.dumps({**record, "resumed": 5}))
+    with pytest.raises(OtherRun, match="expected a list as resumed, got 5"):
+        read_record(tmp_path)
+
+
 def test_a_setting_that_an_earlier_version_did_not_know_has_its_default(tmp_path: Path) -> None:
     begin(tmp_path)
     record = json.loads((tmp_path / CONFIG).read_text())
