@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
 from typing import Any, ClassVar, TypeVar
 
@@ -27,8 +27,15 @@ from eapo_gym.envs.androidworld.phone.files import Files
 from eapo_gym.envs.androidworld.phone.state import LAUNCHER, Activity, Kept, State, Task, Toast
 from eapo_gym.envs.androidworld.phone.ui.view import Event, View
 from eapo_gym.envs.dice import Dice
+from eapo_gym.errors import EapoError
 
 TOAST_SECONDS = 4.0
+
+
+class PhoneError(EapoError):
+    """What cannot be done with the phone."""
+
+
 OVER = "over"
 """Under this name an activity keeps which dialog, menu or drawer lies over it: the back button closes that first."""
 
@@ -154,6 +161,16 @@ class Turn(Scene):
         self.state = replace(self.state, tasks=(*others, Task((*below[:-1], under))), keyboard=False)
         self.activity = under
 
+    def ask(self, intent: Intent) -> bool:
+        """Open whatever can do that; False if nothing can."""
+        for app in self.apps.values():
+            if intent.package in ("", app.package):
+                activity = app.activity_for(self, intent)
+                if activity is not None:
+                    self.start(activity)
+                    return True
+        return False
+
     def launch(self, package: str) -> None:
         """Bring an app to the front, as its icon does: where it was left, else at its beginning."""
         waiting = [task for task in self.state.tasks if task.package == package]
@@ -248,7 +265,20 @@ class Screen(ABC):
         turn.focus("")
 
 
-class App(ABC):
+@dataclass(frozen=True)
+class Intent:
+    """What one app, or `am`, asks of whichever app can do it."""
+
+    action: str = ""
+    data: str = ""
+    kind: str = ""
+    """The type of the data, such as "text/plain"."""
+
+    package: str = ""
+    extras: Kept = field(default_factory=dict)
+
+
+class App:
     """An app that is installed."""
 
     package: ClassVar[str]
@@ -273,14 +303,45 @@ class App(ABC):
         """The phone with the app's files, databases and settings, as they are at first."""
         return state
 
-    def tick(self, turn: Turn, before: float) -> None:  # noqa: B027 - most apps do nothing by themselves
+    def tick(self, turn: Turn, before: float) -> None:
         """Time has passed: the phone's clock was at `before`."""
 
+    def activity_for(self, at: Scene, intent: Intent) -> Activity | None:
+        """The activity that does what the intent asks, if the app has one."""
+        return None
+
+    def received(self, turn: Turn, intent: Intent) -> str | None:
+        """A broadcast has come; its answer, or None if the app does not listen to it."""
+        return None
+
+    def query(self, at: Scene, uri: str) -> Rows | None:
+        """The rows of a content provider's address, or None if it is another app's."""
+        return None
+
+    def insert(self, turn: Turn, uri: str, values: Row) -> bool:
+        """Add a row to what is at an address; False if it is another app's."""
+        return False
+
+    def delete(self, turn: Turn, uri: str, where: Keep) -> bool:
+        """Delete rows of what is at an address; False if it is another app's."""
+        return False
+
+    def heard(self, turn: Turn, sender: str, message: str) -> bool:
+        """A text message has come from the network; False if the app does not take them."""
+        return False
+
     def screen(self, name: str) -> Screen:
+        """The screen of that name; the package's own may be left out of it, as Android does."""
         for each in self.screens:
-            if each.name == name:
+            if self._whole(each.name) == self._whole(name):
                 return each()
-        raise KeyError(f"{self.package}: expected one of {[each.name for each in self.screens]}, got {name!r}")
+        raise PhoneError(f"{self.package}: expected one of {[each.name for each in self.screens]}, got {name!r}.")
+
+    def has_screen(self, name: str) -> bool:
+        return self._whole(name) in {self._whole(each.name) for each in self.screens}
+
+    def _whole(self, name: str) -> str:
+        return self.package + name if name.startswith(".") else name
 
 
 __all__ = ["App", "Row", "Scene", "Screen", "Taste", "Turn"]

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from eapo_gym.envs.androidworld.phone.app import App, Screen, Taste, Turn
+from eapo_gym.envs.androidworld.phone.app import App, Intent, PhoneError, Scene, Screen, Taste, Turn
 from eapo_gym.envs.androidworld.phone.keyboard import BACKSPACE, ENTER, LETTERS, SHIFT
-from eapo_gym.envs.androidworld.phone.state import Activity, State
+from eapo_gym.envs.androidworld.phone.state import Activity, State, Task
 from eapo_gym.envs.androidworld.phone.ui.layout import Box, Placed
 from eapo_gym.envs.androidworld.phone.ui.view import Event, View
 from eapo_gym.envs.androidworld.phone.windows import (
@@ -22,7 +22,6 @@ from eapo_gym.envs.androidworld.phone.windows import (
     asked_for,
     windows,
 )
-from eapo_gym.errors import EapoError
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -48,10 +47,6 @@ TILES: Mapping[str, tuple[str, str]] = {
     "Airplane mode": ("global", "airplane_mode_on"),
     "Auto-rotate": ("system", "accelerometer_rotation"),
 }
-
-
-class PhoneError(EapoError):
-    """What cannot be done with the phone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,9 +112,10 @@ class Phone:
         before = self.state.now
         self.state = replace(self.state, now=before + seconds)
         for app in self.apps.values():
-            turn = self._turn(Activity(app.package, app.main))
-            app.tick(turn, before)
-            self.state = turn.state
+            if type(app).tick is not App.tick:
+                turn = self._turn(Activity(app.package, app.main))
+                app.tick(turn, before)
+                self.state = turn.state
 
     def tap(self, x: int, y: int) -> None:
         touched = self._under(x, y, _takes_tap)
@@ -188,13 +184,46 @@ class Phone:
         turn.launch(package)
         self.state = turn.state
 
-    def start(self, activity: Activity) -> None:
-        """Open an activity as another app would, in a task of its own app."""
-        self.open(activity.package)
-        if activity.name != self.state.front.name or activity.extras:
-            turn = self._turn()
-            turn.start(activity)
-            self.state = turn.state
+    def start(self, package: str, name: str) -> None:
+        """Open an activity by its name, in the task of its app."""
+        if package not in self.apps or not self.apps[package].has_screen(name):
+            raise PhoneError(f"Activity class {{{package}/{name}}} does not exist.")
+        app = self.apps[package]
+        self.open(package)
+        screen = app.screen(name)
+        if app.screen(self.state.front.name).name == screen.name:
+            return
+        if screen.name == app.main:
+            # What begins the task is there already, under what was opened after it.
+            *others, task = self.state.tasks
+            self.state = replace(self.state, tasks=(*others, Task(task.activities[:1])), keyboard=False)
+        else:
+            self.change(lambda turn: turn.start(Activity(package, screen.name)))
+
+    def ask(self, intent: Intent) -> bool:
+        """Open whatever can do what the intent says, in a task of its own; False if nothing can."""
+        for app in self.apps.values():
+            scene = Scene(self.state, Activity(app.package, app.main), self.apps, self.taste)
+            activity = app.activity_for(scene, intent) if intent.package in ("", app.package) else None
+            if activity is not None:
+                others = tuple(task for task in self.state.tasks if task.package != app.package)
+                tasks = (*others, Task((activity,)))
+                self.state = replace(self.state, tasks=tasks, at_home=False, shade=False, keyboard=False)
+                return True
+        return False
+
+    def change(self, change: Callable[[Turn], Any], package: str | None = None) -> Any:
+        """Let something happen to the phone that no finger does; it is told for an app, or for the one in front."""
+        activity = None if package is None else Activity(package, self.apps[package].main)
+        turn = self._turn(activity)
+        answer = change(turn)
+        self.state = turn.state
+        return answer
+
+    def clear(self, package: str) -> None:
+        """Stop an app, and put what belongs to it back to what it was at first."""
+        self.stop(package)
+        self.state = self.apps[package].install(self.state)
 
     def stop(self, package: str) -> None:
         """End an app: its screens are closed, and what it had only in its memory is gone."""

@@ -1,0 +1,1 @@
+"""The phone's shell, and the other end of `adb`."""
