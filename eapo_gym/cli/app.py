@@ -316,22 +316,38 @@ def demo(
 
 @data.command("webshop")
 def data_webshop(
+    full: Annotated[
+        bool | None,
+        typer.Option("--full/--small", help="All 1.18 million products (5.7 GB to fetch), or 1,000 of them (10 MB)."),
+    ] = None,
     origin: Annotated[
-        Path, typer.Option("--from", help="The folder with the benchmark's files, items_shuffle*.json and so on.")
-    ],
+        Path | None,
+        typer.Option("--from", help="A folder with the benchmark's files, items_shuffle*.json and so on, instead."),
+    ] = None,
+    mirror: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="URL",
+            help="A folder on a server that has the files, asked before all others; repeat for more.",
+            envvar="WEBSHOP_MIRROR",
+        ),
+    ] = None,
     into: Annotated[
         Path | None,
         typer.Option(
-            help="The folder for what is built; by default $WEBSHOP_DATA, else ~/.cache/webshop.", file_okay=False
+            help="The folder for all of it; by default $WEBSHOP_DATA, else ~/.cache/webshop.", file_okay=False
         ),
     ] = None,
     products: Annotated[int | None, typer.Option(help="Only the first so many products.", min=1)] = None,
     seed: Annotated[int, typer.Option(help="Draws prices and their limits, which the benchmark leaves to chance.")] = 0,
 ) -> None:
-    """Build WebShop's catalogue and its search index from the benchmark's files."""
+    """Bring the WebShop benchmark's files, and build its catalogue and search index from them.
+
+    Broken off, the download goes on where it stopped; what is complete is only verified.
+    """
     from eapo_gym.cli.data import webshop
 
-    webshop.build(origin, into, products, seed)
+    webshop.get_data(origin, into, full=full, mirrors=mirror or [], products=products, seed=seed)
 
 
 @data.command("alfworld")

@@ -117,7 +117,11 @@ def _stamp(
     seed: int,
     max_steps: int | None,
 ) -> dict[str, Any]:
-    """What the results say of themselves. A person may go from split to split: each episode says which one it is of."""
+    """What the results say of themselves. A person may go from split to split: each episode says which one it is of.
+
+    So of the catalogue only what all splits share can be said, where the environment knows it.
+    """
+    products = getattr(env.unwrapped, "products", None)
     options = {name: value for name, value in kwargs.items() if name != "split"}
     return {
         "config": {
@@ -129,7 +133,7 @@ def _stamp(
             "max_steps": max_steps,
             "rollback": rollback,
         },
-        "environment": {**describe_env(env, env_id), "split": None, "catalogue": None},
+        "environment": {**describe_env(env, env_id), "split": None, "catalogue": products},
         "agent": {"agent": "human", "name": "human", "form": "tags", "privileged": False},
         "engine": None,
         "versions": versions(),
@@ -141,7 +145,9 @@ def _stamp(
 def _splits(env: gym.Env[Any, Any]) -> list[str]:
     """The splits to choose from; of an environment that does not say, the one that it is of."""
     core: Any = env.unwrapped
-    return list(core.library.splits()) if isinstance(core, ALFWorldEnv) else [core.split]
+    if isinstance(core, ALFWorldEnv):
+        return list(core.library.splits())
+    return list(core.splits()) if hasattr(core, "splits") else [core.split]
 
 
 def _usual_folder(env_id: str) -> Path:

@@ -48,14 +48,17 @@ class CatalogueFiles:
     """Instructions that humans wrote; without them there are only synthetic goals."""
 
     @classmethod
-    def in_folder(cls, folder: Path) -> CatalogueFiles:
-        """The files that a folder holds, by the benchmark's names: `items_shuffle*.json` and so on."""
-        products, attributes, human = (
-            _only(folder, pattern) for pattern in ("items_shuffle*.json", "items_ins_v2*.json", "items_human_ins*.json")
-        )
+    def in_folder(cls, folder: Path, full: bool | None = None) -> CatalogueFiles:
+        """The files that a folder holds, by the benchmark's names: `items_shuffle*.json` and so on.
+
+        Of a folder that has those of more than one catalogue, the full one's or those of the one of 1,000 products.
+        """
+        which = {None: "*", False: "_1000", True: ""}[full]
+        names = f"items_shuffle{which}.json", f"items_ins_v2{which}.json"
+        products, attributes, human = (_only(folder, pattern) for pattern in (*names, "items_human_ins*.json"))
         if products is None or attributes is None:
             raise MissingData(
-                f"Expected items_shuffle*.json and items_ins_v2*.json in {folder}, found "
+                f"Expected {' and '.join(names)} in {folder}, found "
                 f"{'only one of them' if products or attributes else 'neither'}: name the folder that has the "
                 "benchmark's files."
             )
@@ -133,7 +136,7 @@ def _prices(pricing: object, where: str) -> tuple[float, ...]:
         prices = [float(Decimal(re.sub(r"[^\d.]", "", price))) for price in pricing.split("$")[1:]]
     except InvalidOperation:
         prices = []
-    if not prices:
+    if not prices or not all(map(math.isfinite, prices)):
         raise CatalogueError(f"{where}: expected a text such as '$12.99' as its pricing, got {pricing!r:.80}")
     return tuple(prices[:2])
 
@@ -282,6 +285,8 @@ class _Stream:
                 if len(self._text) - self._at > _LONGEST_ENTRY:
                     raise self._broken("no end of it is in sight") from None
                 self._more(file)
+            except ValueError as error:
+                raise self._broken(str(error)) from None
             else:
                 text = self._text[self._at : end]
                 self._at = end
@@ -330,5 +335,8 @@ def _only(folder: Path, pattern: str) -> Path | None:
     found = sorted(folder.glob(pattern))
     if len(found) > 1:
         names = ", ".join(path.name for path in found)
-        raise CatalogueError(f"Expected one {pattern} in {folder}, found {names}: name the one that is meant.")
+        raise CatalogueError(
+            f"Expected one {pattern} in {folder}, found {names}: say which one is meant with --small or --full, or "
+            "move the others away."
+        )
     return found[0] if found else None

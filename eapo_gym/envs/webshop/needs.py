@@ -8,8 +8,7 @@ from importlib.util import find_spec
 from eapo_gym.envs.needs import Need
 from eapo_gym.envs.webshop.generator import VERSION
 from eapo_gym.envs.webshop.nouns import FROM_INDEX, OFFICIAL
-from eapo_gym.envs.webshop.opening import DATA_VARIABLE, EMBEDDED, STORE, data_folder
-from eapo_gym.envs.webshop.products import BUILD_COMMAND
+from eapo_gym.envs.webshop.opening import DATA_VARIABLE, DOWNLOAD, EMBEDDED, STORE, data_folder
 from eapo_gym.envs.webshop.store import open_store
 from eapo_gym.errors import EapoError
 
@@ -30,7 +29,7 @@ def _official_catalogue() -> Need:
         catalogue = open_store(folder)
     except (EapoError, OSError) as error:
         detail = f"not at {folder} ({said})" if isinstance(error, FileNotFoundError) else str(error)
-        return Need("official catalogue", False, detail, BUILD_COMMAND, optional=True)
+        return Need("official catalogue", False, detail, DOWNLOAD, optional=True)
     return Need("official catalogue", True, f"{folder} ({said}): {catalogue.label}", optional=True)
 
 

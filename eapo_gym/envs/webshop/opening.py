@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping, Sequence
 from functools import cached_property, lru_cache
 from pathlib import Path
+from typing import overload
 
 from eapo_gym.envs.webshop.actions import SEARCH, click
 from eapo_gym.envs.webshop.generator import VERSION, generate
 from eapo_gym.envs.webshop.goals import KINDS, Kind
+from eapo_gym.envs.webshop.nouns import Which, find_nouns
 from eapo_gym.envs.webshop.products import Goal, Search
 from eapo_gym.envs.webshop.reward import Reward
 from eapo_gym.envs.webshop.search.engine import ShopSearch
 from eapo_gym.envs.webshop.session import BACK_TO_SEARCH, BUY, Showroom
-from eapo_gym.envs.webshop.store import MemoryCatalogue, Shop, open_store
+from eapo_gym.envs.webshop.store import NOTE, MemoryCatalogue, Shop, open_store
 from eapo_gym.errors import UnknownName
 
 SOURCES = ("embedded", "official")
@@ -22,8 +25,42 @@ EMBEDDED = 1_000
 """Products of the embedded catalogue."""
 
 DATA_VARIABLE = "WEBSHOP_DATA"
+DOWNLOAD = "eapo-gym data webshop"
+"""Fetches the benchmark's files and builds them: the catalogue of 1,000 products, or with --full the whole one."""
+
 STORE, INDEX = "store", "index"
 """Folders in it."""
+
+
+class Tasks(Sequence[str]):
+    """The ids of a split's goals. Each is made when somebody asks for it, since a full catalogue has millions."""
+
+    def __init__(self, split: str, places: range) -> None:
+        self.split = split
+        self.places = places
+
+    def __len__(self) -> int:
+        return len(self.places)
+
+    @overload
+    def __getitem__(self, at: int) -> str: ...
+    @overload
+    def __getitem__(self, at: slice) -> tuple[str, ...]: ...
+    def __getitem__(self, at: int | slice) -> str | tuple[str, ...]:
+        if isinstance(at, slice):
+            return tuple(f"{self.split}/{place}" for place in self.places[at])
+        return f"{self.split}/{self.places[at]}"
+
+    def __contains__(self, task: object) -> bool:
+        split, _, place = task.partition("/") if isinstance(task, str) else ("", "", "")
+        return split == self.split and _PLACE.fullmatch(place) is not None and int(place) in self.places
+
+
+_PLACE = re.compile("0|[1-9][0-9]{0,17}")
+
+
+def _place(task: str) -> int:
+    return int(task.rpartition("/")[2])
 
 
 class OpenShop:
@@ -46,16 +83,16 @@ class OpenShop:
         self._goals = shop.goals(kind)
 
     @cached_property
-    def _tasks(self) -> Mapping[str, tuple[str, ...]]:
-        return {split: tuple(f"{split}/{place}" for place in places) for split, places in self._goals.splits.items()}
+    def _tasks(self) -> Mapping[str, Tasks]:
+        return {split: Tasks(split, places) for split, places in self._goals.splits.items()}
 
-    def tasks(self, split: str) -> tuple[str, ...]:
-        """The ids of a split's goals, one tuple for all who ask."""
+    def tasks(self, split: str) -> Tasks:
+        """The ids of a split's goals."""
         if split not in self._tasks:
             raise UnknownName.of("split", split, self._tasks)
         return self._tasks[split]
 
-    def select(self, split: str, goals: int | Sequence[str] | None) -> tuple[str, ...]:
+    def select(self, split: str, goals: int | Sequence[str] | None) -> Sequence[str]:
         """Ids of a split's goals: all, the first so many, or those that are named."""
         tasks = self.tasks(split)
         if not tasks:
@@ -69,15 +106,18 @@ class OpenShop:
             return tasks[:goals]
         if not goals or isinstance(goals, str):
             raise ValueError(f"goals: expected a number or a list of ids such as [{tasks[0]!r}], got {goals!r:.80}")
-        known = set(tasks)
         for task in goals:
-            if task not in known:
+            if task not in tasks:
                 raise UnknownName.of(f"goal (split={split!r})", task, tasks)
         return tuple(dict.fromkeys(goals))
 
     def goal(self, task: str) -> Goal:
         """The goal of an id."""
-        return self._goals.goal(int(task.rpartition("/")[2]))
+        return self._goals.goal(_place(task))
+
+    def digest(self, tasks: Sequence[str]) -> str:
+        """Of what is asked for in some goals: of two shops with the same products."""
+        return self._goals.digest(tasks.places if isinstance(tasks, Tasks) else [_place(task) for task in tasks])
 
     def reward(self, task: str, number: int, options: Mapping[str, str]) -> Reward:
         """What it is worth, for a goal, to buy the product of a number with these options."""
@@ -95,31 +135,48 @@ def data_folder() -> Path:
     return Path(os.environ.get(DATA_VARIABLE) or "~/.cache/webshop").expanduser()
 
 
-def open_shop(source: str, *, kind: Kind = "synthetic", show_attributes: bool = False) -> OpenShop:
-    """The shop of a source: "embedded" is made on the spot, "official" was built from the benchmark's files before."""
+def open_shop(
+    source: str, *, kind: Kind = "synthetic", show_attributes: bool = False, nouns: Which | None = None
+) -> OpenShop:
+    """The shop of a source: "embedded" is made on the spot, "official" was built from the benchmark's files before.
+
+    What finds the nouns of titles in the embedded one is "rules" unless told; see `find_nouns`.
+    """
     if kind not in KINDS:
         raise UnknownName.of("kind of goals", kind, KINDS)
     if source == "embedded":
-        return _embedded(kind, show_attributes)
+        return _embedded(kind, show_attributes, nouns or "rules")
     if source == "official":
-        return _official(data_folder(), kind, show_attributes)
+        if nouns is not None:
+            raise ValueError(f"nouns={nouns!r}: the official catalogue keeps the ones it was built with, leave it out.")
+        folder = data_folder()
+        return _official(folder, _built_at(folder), kind, show_attributes)
     raise UnknownName.of("source", source, SOURCES)
 
 
 @lru_cache
-def _embedded(kind: Kind, show_attributes: bool) -> OpenShop:
-    catalogue, search = _embedded_products()
+def _embedded(kind: Kind, show_attributes: bool, nouns: Which) -> OpenShop:
+    catalogue, search = _embedded_products(nouns)
     return OpenShop(catalogue, search, kind=kind, show_attributes=show_attributes)
 
 
 @lru_cache
-def _embedded_products() -> tuple[MemoryCatalogue, ShopSearch]:
-    catalogue = MemoryCatalogue(generate(EMBEDDED), f"embedded v{VERSION}, {EMBEDDED:,} products")
+def _embedded_products(nouns: Which) -> tuple[MemoryCatalogue, ShopSearch]:
+    label = f"embedded v{VERSION}, {EMBEDDED:,} products"
+    catalogue = MemoryCatalogue(generate(EMBEDDED), label, nouns=find_nouns(nouns))
     return catalogue, ShopSearch.make(catalogue)
 
 
+def _built_at(folder: Path) -> int:
+    """Tells a catalogue that was built anew from the one before."""
+    try:
+        return (folder / STORE / NOTE).stat().st_mtime_ns
+    except FileNotFoundError:
+        return 0
+
+
 @lru_cache
-def _official(folder: Path, kind: Kind, show_attributes: bool) -> OpenShop:
+def _official(folder: Path, built_at: int, kind: Kind, show_attributes: bool) -> OpenShop:
     catalogue = open_store(folder / STORE)
     search = ShopSearch.open(folder / INDEX, catalogue)
     return OpenShop(catalogue, search, kind=kind, show_attributes=show_attributes)

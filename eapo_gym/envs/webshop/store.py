@@ -41,7 +41,8 @@ NOTE = "note.json"
 DECODED = 2048
 """How many products a process keeps decoded: some 20 MB."""
 
-_DRAFT = "draft-"
+_DRAFT, _FILES = "draft-", "files-"
+_NAMED = re.compile(rb'"files": "(files-[0-9a-f]+)"')
 _FORGOTTEN = 24 * 3600
 _BATCH = 256
 
@@ -240,20 +241,21 @@ def build_store(
     seed: int = 0,
     nouns: Nouns | None = None,
     tally: Tally | None = None,
+    origin: Mapping[str, Any] | None = None,
     progress: Progress | None = None,
 ) -> StoredCatalogue:
     """Write a catalogue into a folder and open it; whoever opens the folder meanwhile finds the one before.
 
     The files go into a new folder within, and the note that names them is replaced when they are complete. Of builders
-    at the same time the last one stays.
+    at the same time the last one stays. What is said of the origin is kept in the note.
     """
     folder.mkdir(parents=True, exist_ok=True)
     draft = folder / f"{_DRAFT}{secrets.token_hex(6)}"
     draft.mkdir()
     try:
         note = _write_files(draft, products, seed, nouns or RuleNouns(), progress)
-        note |= {"format": FORMAT, "label": label, "tally": _counts(tally)}
-        files = draft.rename(folder / draft.name.replace(_DRAFT, "files-"))
+        note |= {"format": FORMAT, "label": label, "tally": _counts(tally), "origin": origin}
+        files = draft.rename(folder / draft.name.replace(_DRAFT, _FILES))
     except BaseException:
         shutil.rmtree(draft, ignore_errors=True)
         raise
@@ -333,13 +335,25 @@ def _clear_away(folder: Path, note: bytes | None) -> None:
 
     Any others may be of a builder that is about to name them.
     """
-    replaced = re.search(rb'"files": "(files-[0-9a-f]+)"', note or b"")
-    if replaced:
-        shutil.rmtree(folder / replaced[1].decode(), ignore_errors=True)
-    named = re.search(rb'"files": "(files-[0-9a-f]+)"', _note_bytes(folder) or b"")
-    for other in folder.iterdir():
-        if other.is_dir() and not (named and other.name == named[1].decode()) and _age(other) > _FORGOTTEN:
+    replaced = _NAMED.search(note or b"")
+    for other in _leftovers(folder):
+        if (replaced and other.name == replaced[1].decode()) or _age(other) > _FORGOTTEN:
             shutil.rmtree(other, ignore_errors=True)
+
+
+def clear_leftovers(folder: Path) -> None:
+    """Remove all that builders have left in a store which were killed: for those who know that none is at work."""
+    for other in _leftovers(folder):
+        shutil.rmtree(other, ignore_errors=True)
+    for draft in folder.glob(f".{NOTE}.*"):
+        draft.unlink(missing_ok=True)
+
+
+def _leftovers(folder: Path) -> list[Path]:
+    """The folders of a store that its note does not name."""
+    named = _NAMED.search(_note_bytes(folder) or b"")
+    keep = named[1].decode() if named else ""
+    return [other for kind in (_DRAFT, _FILES) for other in folder.glob(f"{kind}*") if other.name != keep]
 
 
 def _age(path: Path) -> float:

@@ -145,6 +145,11 @@ def test_a_truncated_file_says_which_product(tmp_path, end):
         ('[{"asin": "nan"}{}]', "broken at product 1: expected ',' or ']'"),
         ("[] []", "expected nothing behind the last ']'"),
         ('[{"a": ' + "[" * 100_000, "broken at product 1: it is nested too deeply"),
+        (
+            '[{"asin": "nan"}, {"a": ' + "1" * 5_000 + "}]",
+            "broken at product 2 (the one after 'nan'): Exceeds the limit",
+        ),
+        ("<!DOCTYPE html><html>", "expected a JSON list of products, it starts with '<!DOCTYPE html><html'"),
     ],
 )
 def test_a_malformed_file_says_where(tmp_path, text, said):
@@ -184,6 +189,8 @@ def test_a_missing_key_says_which_product_and_key(tmp_path, key):
     [
         ({"pricing": "free"}, "as its pricing, got 'free'"),
         ({"pricing": "$"}, "as its pricing, got '\\$'"),
+        ({"pricing": "$1.2.3"}, "as its pricing, got '\\$1.2.3'"),
+        ({"pricing": "$" + "9" * 400}, "as its pricing, got '\\$999"),
         ({"pricing": 12.5}, "as its pricing, got 12.5"),
         ({"name": 7}, "expected a text as its name, got 7"),
         ({"customization_options": ["x"]}, "expected an object as its customization_options"),
@@ -195,6 +202,13 @@ def test_a_missing_key_says_which_product_and_key(tmp_path, key):
 def test_a_wrong_value_says_which(tmp_path, change, said):
     with pytest.raises(CatalogueError, match=rf"product 1 \(B000000001\).*{said}"):
         read(tmp_path, ENTRY | change)
+
+
+def test_an_asin_that_is_no_text(tmp_path):
+    with pytest.raises(
+        CatalogueError, match=r"items_shuffle_small.json: product 2: expected a text as its asin, got 7"
+    ):
+        read(tmp_path, ENTRY, ENTRY | {"asin": 7})
 
 
 @pytest.mark.parametrize(

@@ -201,6 +201,19 @@ def test_drafts_of_builders_that_died_are_cleared_away_after_a_day(folder, produ
     assert open_store(folder).product(3) == products[3]
 
 
+def test_only_folders_of_builders_are_cleared_away(folder, products):
+    store = build_store(folder, products, "small")
+    for name in ("draft-dead", "files-dead", "mine"):
+        (folder / name).mkdir()
+    (folder / ".note.json.0123").touch()
+    os.utime(folder / "mine", (0, 0))
+    build_store(folder, products, "small")
+    assert (folder / "draft-dead").exists()
+    store_module.clear_leftovers(folder)
+    store = open_store(folder)
+    assert sorted(path.name for path in folder.iterdir()) == sorted(["note.json", "mine", store.note["files"]])
+
+
 BUILDER = """
 import sys
 from pathlib import Path
