@@ -87,6 +87,13 @@ class AgentEnv(gym.Env[Obs, str], ABC):
         """
         return []
 
+    def live_page(self) -> dict[str, Any] | None:
+        """What a person who plays in the browser sees of this state and clicks in, or None: they read its text.
+
+        It looks and changes nothing. `eapo_gym.bench.live.views` says what a page is made of.
+        """
+        return None
+
     def choose_task(self, options: dict[str, Any] | None) -> str:
         """The task that `reset` was asked for, or one drawn with the environment's own generator."""
         if options is not None and not isinstance(options, dict):

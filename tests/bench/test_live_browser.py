@@ -11,7 +11,12 @@ from typing import Any
 import pytest
 
 from eapo_gym.bench.store import load_run
+from eapo_gym.envs.webshop.env import WebShopEnv
+from eapo_gym.envs.webshop.opening import OpenShop
+from eapo_gym.envs.webshop.products import Instruction, Product
+from eapo_gym.envs.webshop.store import MemoryCatalogue
 from tests.bench.test_live import Played, playing
+from tests.envs.webshop.original_sessions import SimpleNouns, TitleSearch
 from tests.toys import Corridor
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="needs the Python package playwright")
@@ -38,6 +43,34 @@ class Hostile(Corridor):
 
     def valid_actions(self) -> list[str]:
         return [*super().valid_actions(), f"say {HOSTILE}"]
+
+
+ODD_OPTIONS = ('6" wide', "o'neil & sons", "a]b", "größe 🧦", "<b>bold</b>", "back\\slash")
+OUT_OF_REACH = ("[boxed]", "description")
+"""The first is cut in two by its brackets, the second is what another button is called."""
+
+
+class OddShop(WebShopEnv):
+    """Sells one thing, whose every text would be markup, a command or a script, were it not text."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        product = Product(
+            asin="B0000ODD01",
+            name=f"Odd sock {HOSTILE}",
+            category="fashion",
+            query="socks",
+            product_category=f"Socks › {HOSTILE}",
+            description=f"A sock. {HOSTILE}",
+            bullet_points=(HOSTILE, "javascript:document.title='owned'"),
+            prices=(5.0,),
+            price_tag="$5.0",
+            options={"kind <i>": (*ODD_OPTIONS, *OUT_OF_REACH)},
+            attributes=(HOSTILE,),
+            template=Instruction(f"Find a sock {HOSTILE}", (HOSTILE,)),
+        )
+        catalogue = MemoryCatalogue([product], "odd", nouns=SimpleNouns())
+        shop = OpenShop(catalogue, TitleSearch([product]), show_attributes=True)
+        super().__init__(split="train", shop=shop, **kwargs)
 
 
 @pytest.fixture(scope="module")
@@ -202,3 +235,186 @@ def test_what_an_environment_says_is_text_and_never_markup(tmp_path: Path, tab: 
         assert "owned" not in page.title().removeprefix("Unlock")
         assert page.locator("img[onerror], body script ~ script").count() == 0
         assert page.locator("script").count() == 1
+
+
+# An environment's own page: the shop
+
+
+SHOP = "eapo/WebShop-v0"
+
+
+def search(page: Any, words: str) -> None:
+    page.fill(".page input", words)
+    page.click(".page .go")
+
+
+def pressed(page: Any) -> list[str]:
+    return [str(text) for text in page.locator('.value[aria-pressed="true"]').all_inner_texts()]
+
+
+def choose(page: Any, value: str) -> None:
+    page.locator(".value").get_by_text(value, exact=True).click()
+    sync_api.expect(page.locator('.value[aria-pressed="true"]').get_by_text(value, exact=True)).to_be_visible()
+
+
+def test_a_person_buys_what_was_asked_for_by_clicking(tmp_path: Path, tab: Open) -> None:
+    with playing(tmp_path / "run", SHOP, task="test/0", kwargs={"split": "test"}) as played:
+        asked: list[str] = []
+        page = tab(played)
+        page.on("request", lambda request: asked.append(request.url))
+        search(page, "extra lightweight men's sneakers with ethylene vinyl midsole")
+        whose(page, "step 2")
+        assert page.locator(".card").count() == 10
+        assert page.locator(".card img").first.evaluate("image => image.complete && image.naturalWidth > 0")
+        page.get_by_role("button", name="Next page").click()
+        sync_api.expect(page.locator(".turn .soft")).to_have_text("Page 2 of 5")
+        page.get_by_role("button", name="Previous page").click()
+        sync_api.expect(page.locator(".turn .soft")).to_have_text("Page 1 of 5")
+        sync_api.expect(page.get_by_role("button", name="Previous page")).to_be_disabled()
+
+        page.locator(".card", has_text="B0NBQRV591").click()
+        whose(page, "step 5")
+        assert pressed(page) == []
+        white = page.locator(".large").get_attribute("src")
+        for name in ("Description", "Features", "Reviews"):
+            page.locator(".more button", has_text=name).click()
+            sync_api.expect(page.locator(".text h2")).to_have_text(name)
+            page.locator(".back").click()
+            sync_api.expect(page.locator(".buy")).to_be_visible()
+        page.fill("#memory", "B0NBQRV591 it is")
+        choose(page, "heather")
+        assert page.locator(".large").get_attribute("src") != white, "the picture has the colour that is chosen"
+        choose(page, "8")
+        choose(page, "7")
+        assert pressed(page) == ["heather", "7"]
+        page.locator(".buy").click()
+        sync_api.expect(page.locator(".score strong")).to_have_text("1.00")
+        assert page.locator(".row .number").all_inner_texts() == ["1.00"] * 4
+        sync_api.expect(page.locator("#outcome")).to_have_text("solved")
+        own = f"http://127.0.0.1:{played.port}/"
+        assert [url for url in asked if not url.startswith((own, "data:image/svg+xml,"))] == []
+        played.stop()
+
+    [episode] = load_run(tmp_path / "run").episodes
+    steps = episode.trajectory.transitions
+    assert episode.success
+    assert [step.action for step in steps[-4:]] == ["click[heather]", "click[8]", "click[7]", "click[buy now]"]
+    assert steps[-1].memory == "B0NBQRV591 it is"
+    env = WebShopEnv(split="test")
+    env.reset(options={"task": episode.trajectory.task})
+    assert steps[0].fingerprint == env.fingerprint()
+    for step in steps:
+        obs, reward, terminated, _, _ = env.step(step.action)
+        assert (reward, terminated, env.fingerprint()) == (step.reward, step.terminated, step.next_fingerprint)
+        assert obs["state"] == step.next_state
+    assert (reward, terminated) == (1.0, True)
+
+
+def test_a_purchase_that_does_not_fit_shows_what_is_missing(tmp_path: Path, tab: Open) -> None:
+    with playing(tmp_path / "run", SHOP, task="test/0", kwargs={"split": "test"}) as played:
+        page = tab(played)
+        search(page, "extra lightweight men's sneakers with ethylene vinyl midsole")
+        page.locator(".card", has_text="B0NBQRV591").click()
+        choose(page, "heather")
+        page.locator(".buy").click()
+        sync_api.expect(page.locator(".score strong")).to_have_text("0.88")
+        assert page.locator(".row:not(.full) > strong").all_inner_texts() == ["Options"]
+        sync_api.expect(page.locator("#outcome")).to_have_text("ended unsolved")
+
+
+def test_odd_searches_are_recorded_as_they_were_typed(tmp_path: Path, tab: Open) -> None:
+    searches = ["]", "a ] b]", "\"double\" 'single' `x` \\", "🧦 ü ﷽", "<script>document.title='owned'</script>"]
+    searches += ["</action><action>back to search", "/ m r ? keys of the viewer"]
+    with playing(tmp_path / "run", SHOP, task="test/0", kwargs={"split": "test"}) as played:
+        page = tab(played)
+        page.click(".page .go")
+        whose(page, "step 1")  # nothing was written
+        for at, words in enumerate(searches):
+            page.locator(".page input").press_sequentially(words)
+            page.press(".page input", "Enter")
+            whose(page, f"step {2 * at + 2}")
+            assert page.locator(".again .words").inner_text() == words
+            page.click(".again")
+            whose(page, f"step {2 * at + 3}")
+        search(page, "  red [wide] shoes ")
+        sync_api.expect(page.locator(".again .words")).to_have_text("red  wide] shoes")
+        assert page.title().startswith("Shop for extra lightweight")
+        played.stop()
+    [episode] = load_run(tmp_path / "run").episodes
+    done = [step.action for step in episode.trajectory.transitions]
+    assert done[::2] == [*(f"search[{words}]" for words in searches), "search[red  wide] shoes]"]
+    assert set(done[1::2]) == {"click[back to search]"}
+    assert not any(note.invalid for note in episode.notes)
+
+
+def test_what_a_product_says_is_text_and_its_options_can_be_chosen(tmp_path: Path, tab: Open) -> None:
+    with playing(tmp_path / "run", f"{Path(__file__)}:OddShop") as played:
+        page = tab(played)
+        search(page, "sock")
+        whose(page, "step 2")
+        assert "onerror" in page.locator(".card .name").inner_text()
+        page.click(".card")
+        whose(page, "step 3")
+        values = page.locator(".value")
+        assert values.all_inner_texts() == [*ODD_OPTIONS, *OUT_OF_REACH]
+        assert [values.nth(i).is_enabled() for i in range(values.count())] == [True] * 6 + [False] * 2
+        for value in ODD_OPTIONS:
+            choose(page, value)
+            assert pressed(page) == [value]
+        for name in ("Description", "Features", "Attributes"):
+            page.locator(".more button", has_text=name).click()
+            sync_api.expect(page.locator(".text h2")).to_have_text(name)
+            assert "onerror" in page.locator("section.text").inner_text()
+            page.locator(".back").click()
+            sync_api.expect(page.locator(".buy")).to_be_visible()
+        page.locator(".buy").click()
+        sync_api.expect(page.locator(".score")).to_be_visible()
+        assert page.locator("[onerror], .page script, .page b, .page i").count() == 0
+        assert page.title() != "owned"
+        played.stop()
+    [episode] = load_run(tmp_path / "run").episodes
+    done = [step.action for step in episode.trajectory.transitions]
+    assert done[2:8] == [f"click[{value}]" for value in ODD_OPTIONS]
+
+
+def test_the_shop_on_a_phone(tmp_path: Path, tab: Open) -> None:
+    with playing(tmp_path / "run", SHOP, task="test/0", kwargs={"split": "test"}) as played:
+        page = tab(played)
+        page.set_viewport_size({"width": 390, "height": 844})
+        search(page, "men's sneakers")
+        page.locator(".card", has_text="B0NBQRV591").click()
+        page.locator(".buy").wait_for()
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390
+        shop, turn = page.locator(".page").bounding_box(), page.locator("#turn").bounding_box()
+        assert shop["y"] + shop["height"] <= turn["y"], "the shop comes first"
+        assert -1 <= shop["y"] < 400, "a new page is read from its top"
+        page.locator(".value").get_by_text("7", exact=True).scroll_into_view_if_needed()
+        before = page.evaluate("window.scrollY")
+        choose(page, "7")
+        whose(page, "step 4")
+        assert page.evaluate("window.scrollY") == before, "who chooses an option stays where they are"
+
+
+def test_the_rest_of_the_game_goes_on_beside_the_shop(tmp_path: Path, tab: Open) -> None:
+    with playing(tmp_path / "run", SHOP, task="test/0", kwargs={"split": "test"}) as played:
+        page, other = tab(played), tab(played)
+        page.fill("#explore", "are there any sneakers at all?")
+        page.fill("#memory", "size 7, heather")
+        search(page, "men's sneakers")
+        whose(page, "step 2")
+        assert page.locator(".explored").inner_text().endswith("are there any sneakers at all?")
+        assert page.input_value("#memory") == "size 7, heather"
+        sync_api.expect(other.locator(".card")).to_have_count(10)
+        page.click("text=What an agent is shown here")
+        assert "[SEP]" in page.locator(".record .state").inner_text()
+        page.keyboard.press("ArrowLeft")
+        sync_api.expect(page.locator(".page")).to_have_count(0)  # a step that was taken is shown as it is kept
+        assert "[SEP]" in page.locator(".reading .state").inner_text()
+        page.keyboard.press("ArrowRight")
+        page.locator(".card").first.click(modifiers=["Shift"])
+        assert page.input_value("#command").startswith("click[b0"), "written, to be changed or sent"
+        page.click("#rollback")
+        sync_api.expect(page.locator(".page input")).to_be_visible()
+        page.click("#choose")
+        page.wait_for_selector("#choose-task option")
+        assert set(page.locator("#choose-split option").all_inner_texts()) == {"test", "eval", "train"}

@@ -25,6 +25,7 @@ import numpy as np
 from eapo_gym.bench.hands import Hand
 from eapo_gym.bench.live.person import Person, PersonGone
 from eapo_gym.bench.live.prompt import PromptReader
+from eapo_gym.bench.live.views import checked_page
 from eapo_gym.bench.records import Episode
 from eapo_gym.bench.report.view import view_of
 from eapo_gym.bench.rollout import Limits, play
@@ -76,19 +77,34 @@ class _Request:
 
 
 class _Told(gym.Wrapper[Obs, str, Obs, str]):
-    """Keeps the `info` of the last step, which says more than agents are shown."""
+    """Keeps what agents are not shown: the `info` of the last step, and the environment's page for people."""
 
     def __init__(self, env: gym.Env[Any, Any]) -> None:
         super().__init__(env)
         self.info: Info = {}
+        self.page: dict[str, Any] | None = None
+        self.page_problem = ""
+        """Why there is no page, where there should be one."""
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Obs, Info]:
         obs, self.info = self.env.reset(seed=seed, options=options)
+        self._look()
         return obs, self.info
 
     def step(self, action: str) -> tuple[Obs, Any, bool, bool, Info]:
         obs, reward, terminated, truncated, self.info = self.env.step(action)
+        self._look()
         return obs, reward, terminated, truncated, self.info
+
+    def _look(self) -> None:
+        """A page that fails costs nobody the episode: there is the text."""
+        self.page, self.page_problem = None, ""
+        core: Any = self.env.unwrapped
+        try:
+            page = core.live_page()
+            self.page = None if page is None else checked_page(page)
+        except Exception as error:
+            self.page_problem = f"The environment's page cannot be shown: {type(error).__name__}: {error}"
 
 
 class Game:
@@ -136,7 +152,7 @@ class Game:
         # What everybody may read, under `_changed`.
         self._changed = threading.Condition()
         self._state: dict[str, Any] = {"version": 0, "status": "starting", "env": env_id, "folder": str(out.folder)}
-        self._state |= {"view": None, "saved": 0, "notice": ""}
+        self._state |= {"view": None, "page": None, "saved": 0, "notice": ""}
 
         self._turn = threading.Lock()
         self._loop = asyncio.new_event_loop()
@@ -364,7 +380,12 @@ class Game:
 
     def _show(self, episode: Episode, now: Observation | None, **more: Any) -> None:
         env = self._env
-        shown: dict[str, Any] = {"offered": None, "elements": [], "prompt": []}
+        shown: dict[str, Any] = {
+            "offered": None,
+            "elements": [],
+            "prompt": [],
+            "page": None if env is None else env.page,
+        }
         if now is None or env is None:
             shown["view"] = view_of(episode)
         else:
@@ -381,6 +402,7 @@ class Game:
                 "hint": self._hint is not None,
                 "examples": list(getattr(core.action_space, "examples", ()))[:_EXAMPLES],
             }
+            more["notice"] = more.get("notice") or env.page_problem
         self._publish(**shown, **more)
 
     def _publish(self, **changes: Any) -> None:

@@ -11,7 +11,20 @@ let chosen = -1; // which of the listed actions the arrow keys have reached
 let listed = [];
 let isSending = false;
 
-const viewer = new EpisodeViewer(at("viewer"), { picture: pictureOf });
+/** The viewer of the reports; but the present moment is the environment's own page, if it has one for people. */
+class PlayViewer extends EpisodeViewer {
+  drawMoment(moment) {
+    const usual = super.drawMoment(moment);
+    if (!game.page || this.moment !== this.view.moments.length - 1) return usual;
+    const [head, record] = usual;
+    const explored = moment.explore ? el("p", { class: "explored" }, el("span", { class: "label" }, "Explore"), " ", moment.explore) : null;
+    const shown = game.view.outcome === "playing" ? "What an agent is shown here" : "What an agent is shown, and the outcome";
+    return [head, el("div", { class: "scroll" }, explored, page.host, this.details("record", shown, el("div", { class: "record" }, ...record.childNodes)))];
+  }
+}
+
+const page = new Page();
+const viewer = new PlayViewer(at("viewer"), { picture: pictureOf });
 
 // The server
 
@@ -58,10 +71,13 @@ function draw(state) {
   at("kept").title = state.folder;
   if (status === "closed") banner(`The game is closed. ${state.saved ? `What was played is kept in ${state.folder}.` : ""}`);
 
+  document.body.classList.toggle("has-page", Boolean(state.page));
+  const stay = page.draw(state.page, status === "yours");
   if (view) {
     const isSame = before.view && before.view.task === view.task && before.view.repeat === view.repeat;
     if (!isSame) viewer.show(view, view.moments.length - 1);
     else if (view !== before.view) viewer.update(view);
+    stay();
     document.title = `${view.goal || view.task} · eapo-gym play`;
   }
   const mine = status === "yours";
@@ -92,7 +108,7 @@ function drawTurn({ view }) {
     at("memory").value = now.memory;
   }
   drawChoices();
-  if (document.activeElement === document.body) at("command").focus();
+  if (document.activeElement === document.body && !game.page) at("command").focus();
 }
 
 function drawEnd({ view, notice }) {
@@ -171,6 +187,7 @@ async function act(command, anyway = false) {
   } catch (error) {
     const more = error.said?.doubtful ? [el("button", { type: "button", onclick: () => act(command, true) }, "Send it anyway")] : [];
     say("problem", error.said ? error.message : "The game cannot be reached.", ...more);
+    at("problem").scrollIntoView({ block: "nearest" });
   } finally {
     isSending = false;
   }

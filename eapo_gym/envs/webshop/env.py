@@ -14,6 +14,7 @@ from eapo_gym.envs.webshop.pages import MODES, Mode, show
 from eapo_gym.envs.webshop.products import Goal
 from eapo_gym.envs.webshop.reward import Reward
 from eapo_gym.envs.webshop.session import BACK_TO_SEARCH, NEXT, PREVIOUS, START, Session, State
+from eapo_gym.envs.webshop.storefront import storefront
 from eapo_gym.errors import ContractError, SnapshotError, UnknownName
 from eapo_gym.schema import MAX_TEXT, AnyText, observation_space
 
@@ -84,18 +85,28 @@ class WebShopEnv(AgentEnv):
     def tasks(self, split: str | None = None) -> list[str]:
         return list(self._selected if split is None or split == self.split else self.open.tasks(split))
 
+    def splits(self) -> list[str]:
+        """The splits that have goals."""
+        splits = self.open.shop.goals(self.open.kind).splits
+        return [name for name, goals in splits.items() if goals]
+
+    @property
+    def products(self) -> str:
+        """Which products: the same ones in every split."""
+        return f"{self.open.shop.label}, {self.open.shop.digest[:16]}"
+
     def catalogue(self) -> str:
         """Which products, and which goals."""
-        goals = blake2b(digest_size=8)
-        for task in self._selected:
-            goals.update(f"{task}\0{self.open.goal(task).text}\n".encode("utf-8", "surrogatepass"))
         shop = self.open.shop
-        return f"{shop.label}, {shop.digest[:16]}; {len(self._selected)} goals, {goals.hexdigest()}"
+        return f"{shop.label}, {shop.digest[:16]}; {len(self._selected)} goals, {self.open.digest(self._selected)}"
 
     def choose_task(self, options: dict[str, Any] | None) -> str:
         """As everywhere, without a copy of what may be a million ids."""
         if not options:
             return self._selected[int(self.np_random.integers(len(self._selected)))]
+        wanted = options.get("task") if isinstance(options, dict) else None
+        if isinstance(wanted, str) and wanted in self._selected:
+            return wanted
         return super().choose_task(options)
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Obs, Info]:
@@ -192,6 +203,10 @@ class WebShopEnv(AgentEnv):
             f"{where} {product.asin}, {_short(product.name)!r}, {product.price_tag}, "
             f"selected: {_short(chosen) or 'nothing'}; found on page {state.page} for {query!r}."
         )
+
+    def live_page(self) -> dict[str, Any] | None:
+        verdict = self._verdict() if self.state.kind == "done" else None
+        return storefront(self.session, self.state, self.goal.text, verdict)
 
     def render(self) -> str | None:
         return self._observation()["state"] if self.render_mode == "ansi" else None

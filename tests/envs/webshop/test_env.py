@@ -12,10 +12,15 @@ from gymnasium.utils.env_checker import check_env
 
 import eapo_gym
 from eapo_gym import check_agent_env
+from eapo_gym.envs.webshop import opening
 from eapo_gym.envs.webshop.env import WebShopEnv
+from eapo_gym.envs.webshop.nouns import RuleNouns
+from eapo_gym.envs.webshop.opening import OpenShop, Tasks, open_shop
 from eapo_gym.envs.webshop.pages import MODES, Mode
+from eapo_gym.envs.webshop.store import MemoryCatalogue
 from eapo_gym.errors import ContractError, EapoError, SnapshotError, UnknownName
 from eapo_gym.registration import WEBSHOP
+from tests.envs.webshop.original_sessions import SimpleNouns, TitleSearch
 from tests.envs.webshop.small_shops import PRODUCTS, small_env
 
 
@@ -255,3 +260,49 @@ def test_goals_selects():
     assert chosen.tasks() == env.tasks()[1:2]
     assert chosen.reset(seed=5)[1]["task"] == env.tasks()[1]
     assert chosen.catalogue() != env.catalogue()
+
+
+def test_ids_of_goals_are_made_when_they_are_asked_for():
+    """A full catalogue has millions of goals: there is no list of them until somebody wants one."""
+    env = small_env()
+    tasks = env.open.tasks("test")
+    listed = [f"test/{place}" for place in range(len(tasks))]
+    assert list(tasks) == env.tasks("test") == listed
+    assert (tasks[0], tasks[-1], tasks[1:3]) == (listed[0], listed[-1], tuple(listed[1:3]))
+    assert all(task in tasks for task in listed)
+    odd = ("test/", "test", "", "test/00", "test/+1", "test/ 1", "test/１", "train/0", "test/-1", 0, None)
+    assert not any(task in tasks for task in (*odd, f"test/{len(tasks)}", f"test/{'9' * 5_000}"))
+    with pytest.raises(IndexError):
+        tasks[len(tasks)]
+    assert len(Tasks("train", range(10**12))) == 10**12
+    assert "train/999999999999" in Tasks("train", range(10**12))
+
+
+def test_a_reset_for_a_goal_makes_no_list_of_all(monkeypatch):
+    env = small_env()
+    task = env.tasks()[3]
+    monkeypatch.setattr(WebShopEnv, "tasks", lambda self, split=None: pytest.fail("all goals were listed"))
+    assert env.reset(options={"task": task})[1]["task"] == task
+    assert env.reset(seed=0)[1]["task"] in env._selected
+
+
+def test_the_catalogues_name_says_which_goals():
+    """Whole splits and lists of the same goals have the same name; it changes with what is asked for."""
+    env = small_env(split="test")
+    same, part, train = small_env(split="test", goals=env.tasks()), small_env(split="test", goals=2), small_env()
+    assert same.catalogue() == env.catalogue()
+    dearer = OpenShop(MemoryCatalogue(PRODUCTS, "small", seed=1, nouns=SimpleNouns()), TitleSearch(PRODUCTS))
+    others = {each.catalogue() for each in (env, part, train, WebShopEnv(split="test", shop=dearer))}
+    assert len(others) == 4
+
+
+def test_what_finds_the_nouns_of_the_embedded_catalogue(monkeypatch, request):
+    request.addfinalizer(opening._embedded.cache_clear)
+    request.addfinalizer(opening._embedded_products.cache_clear)
+    assert open_shop("embedded").shop.nouns_label == "rules v1"
+    monkeypatch.setattr(opening, "find_nouns", lambda which: SimpleNouns() if which == "spacy" else RuleNouns())
+    env = WebShopEnv(nouns="spacy")
+    assert env.reset(seed=0)[1]["nouns"] == SimpleNouns.label
+    assert WebShopEnv().reset(seed=0)[1]["nouns"] == "rules v1"
+    with pytest.raises(ValueError, match="the ones it was built with"):
+        WebShopEnv(source="official", nouns="rules")
