@@ -122,6 +122,26 @@ def experts(result: Any) -> str:
     return "\n\n".join(parts)
 
 
+def webshop_experts(result: Any) -> str:
+    parts = []
+    for title, played in result["shops"].items():
+        body = []
+        for agent, row in played["agents"].items():
+            low, high = row["success, 95 %"]
+            body.append(
+                [
+                    agent,
+                    f"{row['score']:.3f}",
+                    f"{share(row['success'])} ({100 * low:.1f}–{100 * high:.1f})",
+                    f"{row['mean steps']:.1f}",
+                    number(row["most steps"]),
+                ]
+            )
+        goals = played["agents"]["explorer"]["goals"]
+        parts.append(rows([f"{title}, {goals} of them", "score", "success (95 %)", "steps", "most"], body))
+    return "\n\n".join(parts)
+
+
 def hosting(result: Any) -> str:
     body = [
         [call, number(places["local"]["median"]) if "local" in places else "–", number(places["hosted"]["median"])]
@@ -270,6 +290,43 @@ def log_probs(result: Any) -> str:
     return rows([f"{result['device']}, {result['model']}, tokens/s", "the trainer", "a plain loop", "TRL"], body)
 
 
+def webshop(result: Any) -> str:
+    places = dict(result["small"])
+    if "full" in result:
+        places[f"{result['full']['build']['products']:,} products"] = result["full"]
+    if "beside" in result:
+        places |= {"in turns: the original": result["beside"]["original"], "in turns: here": result["beside"]["native"]}
+    columns = {
+        "steps/s": "steps_per_s",
+        "resets/s": "resets_per_s",
+        "searches/s": "searches_per_s",
+        "snapshot, µs": "snapshot_us",
+        "restore, µs": "restore_us",
+        "a further environment, KB": "kb_per_further_env",
+    }
+    body = [[name, *(number(place.get(key)) for key in columns.values())] for name, place in places.items()]
+    tables = [rows(["one process", *columns], body)]
+    if "full" in result:
+        full, build = result["full"], result["full"]["build"]
+        memory = full["memory_of_the_largest"]
+        body = [
+            ["building products and goals, s", number(build["store_s"])],
+            ["building the search index, s", number(build["index_s"])],
+            ["memory for that, MB", number(build["peak_memory_mb"])],
+            ["products and goals on disk, MB", number(build["store_mb"])],
+            ["search index on disk, MB", number(build["index_mb"])],
+            ["opening both in a new process, s", number(full["open_s"])],
+            ["until the first page, s", number(full["first_page_s"])],
+            ["a search, median, ms", number(full["search_ms_median"])],
+            ["a search, 99 %, ms", number(full["search_ms_99"])],
+            [f"memory of one of {full['processes']} processes, its own, MB", number(memory["private_mb"])],
+            ["the same before it opened the shop, MB", number(memory["private_mb_before"])],
+            ["with its share of the files that are mapped, MB", number(memory["pss_mb"])],
+        ]
+        tables.append(rows([f"{build['products']:,} made-up products", ""], body))
+    return "\n\n".join(tables)
+
+
 def _part(name: str, command: str, table: Table) -> Callable[[], str]:
     return lambda: measured(name, command, table)
 
@@ -280,6 +337,7 @@ MEASURED: dict[str, Callable[[], str]] = {
     "summary": _part("alfworld", "python benchmarks/alfworld.py", summary),
     "agreement": _part("alfworld_agreement", "python benchmarks/alfworld_agreement.py", agreement),
     "experts": _part("alfworld_experts", "python benchmarks/alfworld_experts.py", experts),
+    "webshop experts": _part("webshop_experts", "python benchmarks/webshop_experts.py", webshop_experts),
     "hosting": _part("hosting", "python benchmarks/hosting.py", hosting),
     "batching": _part("engine_batching", "python benchmarks/engine_batching.py", batching),
     "hostile": _part("hostile_outputs", "python benchmarks/hostile_outputs.py", hostile),
@@ -293,6 +351,7 @@ MEASURED: dict[str, Callable[[], str]] = {
     "prompts": _part("prompt_building", "python benchmarks/prompt_building.py", prompts),
     "reports": _part("report_size", "python benchmarks/report_size.py", reports),
     "vllm": _part("engine_vllm", "python benchmarks/engine_vllm.py", vllm),
+    "webshop": _part("webshop", "python benchmarks/webshop.py --full FOLDER", webshop),
     "protocol": _part("protocol", "python benchmarks/protocol.py", protocol),
 }
 """The name of a part of a page → what stands there."""

@@ -13,6 +13,7 @@ import math
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
+from hashlib import blake2b
 from random import Random
 from typing import Any, Literal, Protocol, get_args
 
@@ -169,6 +170,11 @@ class Goals:
     def product(self, number: int) -> int:
         """The number of the product that a goal was made from."""
         return int(self._rows["product"][number])
+
+    def digest(self, numbers: Sequence[int]) -> str:
+        """Of which products, options, limits and weights some goals have; with the products' that says it all."""
+        rows = self._rows[numbers.start : numbers.stop] if isinstance(numbers, range) else self._rows[list(numbers)]
+        return blake2b(self.kind.encode() + rows.tobytes(), digest_size=8).hexdigest()
 
     def draw(self, random: Random, among: range | None = None) -> int:
         """A goal by weight, drawn from these as the benchmark draws from all.

@@ -21,7 +21,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from eapo_gym.envs.webshop.fuzzy import alike
-from eapo_gym.envs.webshop.generator import CATEGORIES, MOST_PRODUCTS, VERSION, generate
+from eapo_gym.envs.webshop.generator import CATEGORIES, MOST_PRODUCTS, VERSION, generate, generated
 from eapo_gym.envs.webshop.generator.families import BLOCK, Draft, drafts
 from eapo_gym.envs.webshop.generator.kinds import Kind
 from eapo_gym.envs.webshop.generator.pages import write
@@ -143,6 +143,13 @@ def test_a_product_earns_everything_for_its_own_goals(seed: int, size: int, vari
                 for name, values in product.options.items()
             }
             assert earned(product, goal, chosen) == 1.0
+
+
+def test_products_are_made_one_after_the_other() -> None:
+    products = generated(MOST_PRODUCTS)
+    assert [next(products) for _ in range(3 * BLOCK)] == catalogue(3 * BLOCK)
+    with pytest.raises(ValueError, match="products: expected"):
+        generated(-1)  # at once, not with the first product
 
 
 def test_nobody_reads_of_attributes_that_a_product_does_not_have() -> None:

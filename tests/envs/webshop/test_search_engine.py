@@ -5,11 +5,16 @@ from __future__ import annotations
 import math
 import random
 from collections import Counter
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from eapo_gym.envs.webshop.generator import generate
 from eapo_gym.envs.webshop.products import Product
 from eapo_gym.envs.webshop.search import ShopSearch, engine
 from eapo_gym.envs.webshop.search.analysis import terms
@@ -53,6 +58,7 @@ def collection(count: int = 300, seed: int = 0) -> list[tuple[str, str]]:
 def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """Both ways of scoring: that of small collections, and that of large ones."""
     monkeypatch.setattr(engine, "_SMALL", 1 << 30 if request.param == "all at once" else 0)
+    monkeypatch.setattr(engine, "_LONG", 0)  # so that lists are spared here too
     return str(request.param)
 
 
@@ -107,6 +113,74 @@ class Definition:
             if parts:
                 scored.append((-np.float32(sum(map(float, parts))), self.ids[number], number))
         return tuple(number for _, _, number in sorted(scored)[:most])
+
+
+@contextmanager
+def pruned(groups: int = 2, look_up_cost: int = 1) -> Iterator[None]:
+    """Small collections are searched as large ones are, and nothing is too short to be spared."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in {"_SMALL": 0, "_LONG": 0, "_GROUPS": groups, "_LOOK_UP_COST": look_up_cost}.items():
+            patch.setattr(engine, name, value)
+        yield
+
+
+texts = st.lists(st.sampled_from("abcdefgh"), max_size=12).map(" ".join)
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    documents=st.lists(st.one_of(texts, st.sampled_from(["h", "h g", "a h h"])), min_size=1, max_size=60),
+    query=st.lists(st.sampled_from("abcdefghx"), min_size=1, max_size=8).map(" ".join),
+    most=st.integers(1, 12),
+    groups=st.integers(1, 4),
+    look_up_cost=st.sampled_from([0, 1, 1000]),
+)
+def test_what_is_spared_changes_no_result(
+    documents: list[str], query: str, most: int, groups: int, look_up_cost: int
+) -> None:
+    """Short texts of few words: most scores have equals, at the end of the results too."""
+    numbered = [(f"B{number * 31 % 61:02d}", text.replace("a", "apple")) for number, text in enumerate(documents)]
+    search, query = ShopSearch(make_index(numbered)), query.replace("a", "apple")
+    whole = search._search(query, most)
+    with pruned(groups, look_up_cost):
+        assert search._search(query, most) == whole
+
+
+@pytest.mark.parametrize("most", [1, 10, 50])
+def test_what_is_spared_changes_no_result_in_the_embedded_catalogue(most: int) -> None:
+    products = generate(1000)
+    search = ShopSearch(make_index((product.asin, contents(product)) for product in products))
+    spared = 0
+    for product in products[:: 1000 // 120]:
+        asked = product.template.text if product.template else product.name
+        for query in (asked, product.query, " ".join(product.attributes), f"the {product.category} for women"):
+            whole = search._search(query, most)
+            with pruned(), counted_reads() as reads:
+                assert search._search(query, most) == whole, query
+            spared += len(search._terms(query)) - len(reads)
+    assert spared > 100, "nothing was spared, so nothing was tested"
+
+
+@contextmanager
+def counted_reads() -> Iterator[list[object]]:
+    """The terms whose lists were read from end to end."""
+    reads: list[object] = []
+    add = ShopSearch._add
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ShopSearch, "_add", lambda self, term, reached: (reads.append(term), add(self, term, reached)))
+        yield reads
+
+
+def test_sums_that_32_bits_get_wrong_lose_no_result() -> None:
+    """What is reached is summed in 32 bits: hundreds of terms, and documents whose scores are all but the same."""
+    chance = random.Random(0)
+    words = [f"w{number}" for number in range(300)]
+    documents = [(f"B{number:04d}", " ".join(chance.sample(words, 280))) for number in range(400)]
+    search, query = ShopSearch(make_index(documents)), " ".join(words)
+    for most in (1, 20, 399):
+        whole = search._search(query, most)
+        with pruned(look_up_cost=1000):
+            assert search._search(query, most) == whole
 
 
 def test_lengths_are_kept_in_a_byte() -> None:

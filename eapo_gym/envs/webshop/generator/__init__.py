@@ -7,6 +7,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import islice
 
 from eapo_gym.envs.webshop.generator.dice import VERSION, Dice
@@ -14,7 +15,7 @@ from eapo_gym.envs.webshop.generator.families import BLOCK, CATEGORIES, drafts
 from eapo_gym.envs.webshop.generator.pages import write
 from eapo_gym.envs.webshop.products import Product
 
-__all__ = ["CATEGORIES", "MOST_PRODUCTS", "VERSION", "generate"]
+__all__ = ["CATEGORIES", "MOST_PRODUCTS", "VERSION", "generate", "generated"]
 
 MOST_PRODUCTS = 10_000_000
 
@@ -27,6 +28,11 @@ def generate(products: int = 1000, seed: int = 0) -> list[Product]:
 
     A product does not depend on how many are made, so a small catalogue is the beginning of each larger one.
     """
+    return list(generated(products, seed))
+
+
+def generated(products: int, seed: int = 0) -> Iterator[Product]:
+    """The same products one after the other, for catalogues that are not to be held in memory."""
     if not isinstance(products, int) or isinstance(products, bool) or not 0 <= products <= MOST_PRODUCTS:
         raise ValueError(f"products: expected a whole number from 0 to {MOST_PRODUCTS:,}, got {products!r:.40}")
     if not isinstance(seed, int) or isinstance(seed, bool) or not 0 <= seed < 10**18:
@@ -34,7 +40,7 @@ def generate(products: int = 1000, seed: int = 0) -> list[Product]:
     blocks = -(-products // BLOCK)
     all_drafts = (draft for block in range(blocks) for draft in drafts(seed, block))
     first = Dice("asins", seed).below(_ASINS)
-    return [write(_asin(first, number), draft) for number, draft in enumerate(islice(all_drafts, products))]
+    return (write(_asin(first, number), draft) for number, draft in enumerate(islice(all_drafts, products)))
 
 
 def _asin(first: int, number: int) -> str:

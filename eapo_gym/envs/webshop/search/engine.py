@@ -29,16 +29,19 @@ _LONGEST_CACHED = 1000
 _SMALL = 1 << 15
 """A collection of so many documents is scored at once."""
 
-_GROUPS = 64
-"""Scores are compared by the best of groups, so many for each result that is wanted."""
+_GROUPS = 32
+"""The most promising documents are the best of groups, so many groups for each result that is wanted."""
+
+_LONG = 1 << 15
+"""To read a term that more documents have takes longer than to see whether that can be spared."""
 
 _LOOK_UP_COST = 24
 """What it costs to look up a document among those of a term, in relation to reading one of them after the other."""
 
-_SLACK = 1 - 1e-6
-"""Scores are compared as 32-bit floats in the end, so one that is lower by less than this may be an equal."""
-
 Scores = NDArray[np.float64]
+Reached = NDArray[np.float32]
+"""What documents have of their scores so far: nearly, and in half the memory."""
+
 Numbers = NDArray[np.int64]
 
 
@@ -89,7 +92,8 @@ class ShopSearch:
             scores = self._all_at_once(found)
             documents = scores.nonzero()[0]
             return self._best(documents, scores[documents], most)
-        return self._best(*self._one_by_one(found, most), most)
+        documents = self._candidates(found, min(most, len(self._index)))
+        return self._best(documents, self._in_full(documents, found), most)
 
     def _terms(self, query: str) -> list[_Term]:
         """Those that some document has, those first that can add most."""
@@ -122,49 +126,73 @@ class ShopSearch:
         weights = np.repeat(np.array([term.weight for term in found], np.float32), sizes)
         return np.bincount(documents, impacts(weights, index.ratios[kinds]), len(index)).astype(np.float64, copy=False)
 
-    def _one_by_one(self, found: list[_Term], most: int) -> tuple[Numbers, Scores]:
-        """Documents among which the best are, and their scores.
+    def _candidates(self, found: list[_Term], most: int) -> Numbers:
+        """Documents among which the best are.
 
         Terms that can add most come first, so that from some term on no other document can be among the best than those
-        that are good already; the long lists of the frequent words, which come last, need not be read in full.
+        that are good already; the long lists of the frequent words, which come last, need not be read in full. When
+        that is depends on how good the best are, so the most promising documents are looked at in full meanwhile.
         """
-        most = min(most, len(self._index))
-        scores = np.zeros(len(self._index))
+        reached = np.zeros(len(self._index), np.float32)
+        slack = _slack(len(found))
         rest = sum(term.bound for term in found)
-        least = 0.0
-        remaining = iter(found)
-        for term in remaining:
-            self._add(term, scores)
+        least = 0.0  # so many documents as are wanted have this score or a higher one
+        read = 0
+        for term in found:
+            if read and not least and len(term.documents) > _LONG:
+                least = _surpassed(self._in_full(_promising(reached, most), found), most)
+            if least * slack > rest:
+                break
+            self._add(term, reached)
             rest -= term.bound
-            least += term.bound  # it is not more, so most often there is no need to look
-            if least > rest:
-                least = _surpassed(scores, most)
-                if least * _SLACK > rest:
-                    break
+            read += 1
+        best = _promising(reached, most)
+        if read < len(found):
+            least = max(least, _surpassed(self._in_full(best, found), most))
         else:
-            least, rest = _surpassed(scores, most), 0.0
-        documents = (scores >= least * _SLACK - rest if least else scores).nonzero()[0]
-        for term in remaining:
+            least, rest = _surpassed(reached[best], most), 0.0
+        enough = least * slack - rest
+        documents = (reached >= enough if enough > 0 else reached > 0).nonzero()[0]
+        for term in found[read:]:
             if len(documents) * _LOOK_UP_COST < len(term.documents):
-                self._add_to(documents, term, scores)
+                self._add_to(documents, term, reached)
             else:
-                self._add(term, scores)
+                self._add(term, reached)
             rest -= term.bound
-            documents = _among(documents, scores, rest, most)
-        return documents, scores[documents]
+            documents = documents[(reached[documents] >= least * slack - rest).nonzero()[0]]
+        return documents
 
-    def _add(self, term: _Term, scores: Scores) -> None:
+    def _add(self, term: _Term, reached: Reached) -> None:
         """Add what a term is worth in all documents that have it."""
-        worth = impacts(term.weight, self._index.ratios).astype(np.float64)
-        np.add.at(scores, term.documents.astype(np.intp), worth.take(term.kinds, mode="clip"))
+        worth = impacts(term.weight, self._index.ratios)
+        np.add.at(reached, term.documents.astype(np.intp), worth.take(term.kinds, mode="clip"))
 
-    def _add_to(self, documents: Numbers, term: _Term, scores: Scores) -> None:
-        """The same for some documents alone, which are looked up among those that have the term."""
-        places = np.searchsorted(term.documents, documents.astype(np.int32))
-        places[places == len(term.documents)] = 0
-        having = (term.documents[places] == documents).nonzero()[0]
-        ratios = self._index.ratios[term.kinds[places[having]]]
-        scores[documents[having]] += impacts(term.weight, ratios)
+    def _add_to(self, documents: Numbers, term: _Term, reached: Reached) -> None:
+        """The same for some documents alone."""
+        having, worth = self._looked_up(documents, term)
+        reached[documents[having]] += worth
+
+    def _in_full(self, documents: Numbers, found: list[_Term]) -> Scores:
+        """The scores of some documents, which are in ascending order: sums in the order of the terms, as of all."""
+        scores = np.zeros(len(documents))
+        for term in found:
+            having, worth = self._looked_up(documents, term)
+            scores[having] += worth
+        return scores
+
+    def _looked_up(self, documents: Numbers, term: _Term) -> tuple[Numbers, Reached]:
+        """Which of the documents have a term, and what it is worth there; the fewer are looked up among the more."""
+        if len(documents) <= len(term.documents):
+            places = np.searchsorted(term.documents, documents.astype(np.int32))
+            places[places == len(term.documents)] = 0
+            having = (term.documents[places] == documents).nonzero()[0]
+            places = places[having]
+        else:
+            having = np.searchsorted(documents, term.documents)
+            having[having == len(documents)] = 0
+            places = (documents[having] == term.documents).nonzero()[0]
+            having = having[places]
+        return having, impacts(term.weight, self._index.ratios[term.kinds[places]])
 
     def _best(self, documents: Numbers, scores: Scores, most: int) -> tuple[int, ...]:
         rounded = scores.astype(np.float32)
@@ -176,20 +204,27 @@ class ShopSearch:
         return tuple(documents[order].tolist())
 
 
-def _among(documents: Numbers, scores: Scores, rest: float, most: int) -> Numbers:
-    """Those of the documents that can be among the best if no score rises by more than `rest`."""
-    if len(documents) <= most:
-        return documents
-    reached = scores[documents]
-    return documents[(reached >= _surpassed(reached, most) * _SLACK - rest).nonzero()[0]]
+def _promising(reached: Reached, count: int) -> Numbers:
+    """So many documents, in ascending order, that are likely to be among the best: the best of the best groups."""
+    groups = _GROUPS * count
+    if len(reached) <= groups:
+        return np.sort(np.argpartition(reached, -min(count, len(reached)))[-count:])
+    table = reached[: len(reached) // groups * groups].reshape(-1, groups)
+    chosen = np.argpartition(table.max(axis=0), -count)[-count:]
+    return np.sort(table[:, chosen].argmax(axis=0) * groups + chosen)
 
 
-def _surpassed(scores: Scores, most: int) -> float:
-    """A score that so many have or surpass: of many scores not the highest such, but nearly, and quick."""
-    groups = _GROUPS * most
-    if len(scores) > groups:
-        scores = scores[: len(scores) // groups * groups].reshape(-1, groups).max(axis=0)
-    return float(np.partition(scores, -most)[-most])
+def _surpassed(scores: Scores | Reached, most: int) -> float:
+    """A score that so many have or surpass; 0 where there are not so many."""
+    return float(np.partition(scores, -most)[-most]) if len(scores) >= most else 0.0
+
+
+def _slack(terms: int) -> float:
+    """A score that is lower than another by more than this factor is so exactly computed, and rounded, too.
+
+    What documents have reached is summed up in 32 bits, and scores that do not differ in so many are equals.
+    """
+    return 1 - (2 * terms + 8) * 2.0**-23
 
 
 def documents_of(catalogue: Catalogue) -> Documents:
