@@ -50,7 +50,7 @@ _AGENTS = {
     "tot": _Named("tot:ToTAgent", "proposes several actions and votes on them", engine=True),
     "random": _Named("random:RandomAgent", "draws one of the valid actions", env=True),
     "oracle": _Named("experts:OracleAgent", "ALFWorld's shortest plan; looks into the game"),
-    "explorer": _Named("experts:ExplorerAgent", "ALFWorld's expert that knows only what it has seen"),
+    "explorer": _Named("experts:ExplorerAgent", "ALFWorld's or WebShop's expert that knows only what it has seen"),
     "human": _Named("human:HumanAgent", "a person at this terminal"),
 }
 

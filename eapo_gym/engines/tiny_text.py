@@ -10,12 +10,14 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
 import gymnasium as gym
 
+from eapo_gym.agents.experts import ExplorerAgent
 from eapo_gym.envs.alfworld.env import ALFWorldEnv
-from eapo_gym.envs.alfworld.experts import Explorer
+from eapo_gym.envs.webshop.env import WebShopEnv
 from eapo_gym.protocol import render, render_observation
 from eapo_gym.schema import Observation, Turn
 
@@ -125,9 +127,8 @@ def environment_texts(
 
 def _turn(core: Any, seen: Observation, dice: random.Random) -> Turn:
     """A response: an expert's where there is one that reads and writes, so that its words are known too."""
-    if isinstance(core, ALFWorldEnv) and dice.random() < 0.8:  # what an expert never does is to be read as well
-        decision = Explorer().act(seen.goal, seen.state, core.valid_actions(), seen.explore, seen.memory)
-        return Turn(decision.think, decision.explore, decision.memory, decision.command)
+    if isinstance(core, ALFWorldEnv | WebShopEnv) and dice.random() < 0.8:  # what an expert never does is read as well
+        return ExplorerAgent().act(replace(seen, valid_actions=tuple(_offered(core)) or None))
     action = dice.choice(_offered(core)) if _offered(core) else core.action_space.sample()
     return Turn("What has not been tried yet?", f"Try this: {action}", seen.memory, action)
 

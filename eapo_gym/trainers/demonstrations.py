@@ -25,6 +25,7 @@ from eapo_gym.bench.hands import Hand
 from eapo_gym.bench.records import Episode
 from eapo_gym.bench.setting import without_secrets
 from eapo_gym.engines.base import Engine, Sampling
+from eapo_gym.envs.alfworld.experts import GoalError
 from eapo_gym.envs.alfworld.experts.brief import brief_explore, brief_memory
 from eapo_gym.protocol import render
 from eapo_gym.schema import Observation, Turn
@@ -205,10 +206,16 @@ class _Showing(Watcher):
 
 def _in_brief(example: Example) -> Example:
     turn = example.turn
-    memory = None if turn.memory is None else brief_memory(example.goal, turn.memory)
-    return replace(
-        example,
-        explore=brief_explore(example.goal, example.explore),
-        memory=brief_memory(example.goal, example.memory),
-        turn=replace(turn, explore=brief_explore(example.goal, turn.explore), memory=memory),
-    )
+    try:
+        memory = None if turn.memory is None else brief_memory(example.goal, turn.memory)
+        return replace(
+            example,
+            explore=brief_explore(example.goal, example.explore),
+            memory=brief_memory(example.goal, example.memory),
+            turn=replace(turn, explore=brief_explore(example.goal, turn.explore), memory=memory),
+        )
+    except GoalError as error:
+        raise CollectError(
+            "brief: expected an episode of ALFWorld, since the notes of its explorer alone can be said in few words: "
+            f"leave it out. {error}"
+        ) from error

@@ -1,4 +1,4 @@
-"""The experts win embedded games through the explore schema, as any agent plays it."""
+"""The experts win embedded games and shop through the explore schema, as any agent plays it."""
 
 from __future__ import annotations
 
@@ -6,14 +6,16 @@ import gymnasium as gym
 import pytest
 
 import eapo_gym  # noqa: F401 (registers the ids)
+from eapo_gym.agents import experts
 from eapo_gym.agents.base import AgentError
-from eapo_gym.agents.experts import ExplorerAgent, OracleAgent
+from eapo_gym.agents.experts import ExplorerAgent, OracleAgent, register_explorer
 from eapo_gym.envs.alfworld.experts import plan
-from eapo_gym.schema import Context, Observation
+from eapo_gym.schema import Context, Observation, Turn
 from tests.agents.playing import play
 from tests.wrappers.stacks import CORRIDOR
 
 ALFWORLD = "eapo/ALFWorld-v0"
+WEBSHOP = "eapo/WebShop-v0"
 
 
 @pytest.fixture(scope="module")
@@ -62,5 +64,59 @@ def test_the_oracle_knows_no_other_environment():
 
 
 def test_the_explorer_knows_no_other_tasks():
-    with pytest.raises(AgentError, match="household tasks and no others"):
+    with pytest.raises(AgentError, match=r"ALFWorld's household tasks and WebShop's wishes .*, and no others"):
         ExplorerAgent().act(Observation("Unlock the door.", "s", context=Context()))
+
+
+@pytest.mark.parametrize("options", [{}, {"use_valid_actions": False}, {"memoryless": True}])
+def test_the_explorer_shops_too(options: dict[str, bool]):
+    env = gym.make(WEBSHOP, split="test")
+    trips = play(ExplorerAgent(**options), WEBSHOP, env.unwrapped.tasks()[:12], split="test")
+    assert sum(trip.won for trip in trips) >= (2 if options.get("memoryless") else 9)
+    assert all(info["format_ok"] for trip in trips for info in trip.infos)
+    assert any(seen.memory for trip in trips for seen in trip.observations) is not options.get("memoryless", False)
+
+
+def test_one_explorer_plays_in_both_environments_by_turns(tasks: list[str]):
+    agent = ExplorerAgent()
+    assert play(agent, ALFWORLD, tasks[:1])[0].won
+    assert play(agent, WEBSHOP, ["test/1"], split="test")[0].won
+    assert play(agent, ALFWORLD, tasks[:1])[0].won
+
+
+class CorridorExplorer:
+    """An explorer that somebody brings along."""
+
+    about = "the corridor"
+
+    def __init__(self, *, memoryless: bool, use_valid_actions: bool) -> None:
+        self.memoryless = memoryless
+
+    def knows(self, observation: Observation) -> bool:
+        return "corridor" in observation.goal
+
+    def act(self, observation: Observation) -> Turn:
+        return Turn(memory="" if self.memoryless else "I was here.", action="wait")
+
+
+def test_an_environment_brings_its_own(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(experts, "_EXPLORERS", list(experts._EXPLORERS))
+    address = f"{__name__}:CorridorExplorer"
+    for _ in range(2):
+        register_explorer(address)
+    assert experts._EXPLORERS.count(address) == 1
+    seen = Observation("Go down the corridor.", "A corridor.")
+    agent = ExplorerAgent()
+    turn = agent.act(seen)
+    assert (turn.action, turn.memory) == ("wait", "I was here.")
+    assert ExplorerAgent(memoryless=True).act(seen).memory == ""
+    assert agent.mistake(seen, turn) is None
+    with pytest.raises(AgentError, match="The explorer of the corridor cannot be in doubt"):
+        agent.doubt(seen, turn)
+    with pytest.raises(AgentError, match=r"household tasks and .* and the corridor, and no others"):
+        agent.act(Observation("Something else.", "s"))
+    register_explorer("no_such_module:Explorer")
+    with pytest.raises(AgentError, match="'no_such_module:Explorer' that was registered cannot be imported"):
+        agent.act(Observation("Something else.", "s"))
+    with pytest.raises(ValueError, match="expected module:Class"):
+        register_explorer("no class")

@@ -34,6 +34,14 @@ def test_any_environment_has_texts():
     assert any("light lamp" in text for text in texts)
 
 
+def test_the_shop_has_the_texts_of_its_explorer():
+    texts = environment_texts("eapo/WebShop-v0", episodes=3)
+    assert any("[SEP]" in text for text in texts)
+    responses = [text for text in texts if text.startswith("<think>")]
+    assert any("<memory> Step 2. Search 1." in text for text in responses)
+    assert all(parse(response).format_ok for response in responses)
+
+
 @pytest.mark.parametrize("family", ["qwen", "gemma"])
 def test_tokenizers(family: str):
     pytest.importorskip("torch")

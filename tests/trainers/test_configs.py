@@ -18,7 +18,7 @@ EVERY_CONFIG = pytest.mark.parametrize("path", CONFIGS, ids=lambda path: path.na
 
 
 def test_there_are_some():
-    assert "alfworld_eapo.yaml" in [path.name for path in CONFIGS]
+    assert {"alfworld_eapo.yaml", "webshop_eapo.yaml"} <= {path.name for path in CONFIGS}
 
 
 @EVERY_CONFIG
@@ -51,12 +51,14 @@ def test_its_environment_has_tasks_to_train_and_to_evaluate_on(path):
         env.close()
 
 
-def test_the_real_one_has_the_values_of_the_method():
-    """But for what makes it fit on a machine, it is the preset."""
-    config = TrainConfig.load(Path(__file__).parents[2] / "configs" / "alfworld_eapo.yaml")
+@pytest.mark.parametrize("name", ["alfworld_eapo.yaml", "webshop_eapo.yaml"])
+def test_the_real_ones_have_the_values_of_the_method(name: str):
+    """But for what is played, and what makes it fit on a machine, each of them is the preset."""
+    config = TrainConfig.load(Path(__file__).parents[2] / "configs" / name)
     machine = {"model", "parallel", "precision", "gradient_checkpointing", "learning_rate"}
+    played = {"env", "max_steps", "eval_split", "eval_tasks"} if name.startswith("webshop") else set()
     assert config.model
     usual = asdict(TrainConfig.make(algorithm="eapo"))
     other = {item.name for item in fields(config) if getattr(config, item.name) != usual[item.name]}
-    assert other <= machine
+    assert other <= machine | played
     assert config.policy_rate == TrainConfig().policy_rate

@@ -209,9 +209,23 @@ def test_failures_are_told(tmp_path: Path) -> None:
         Demonstrations(doubt=-0.1)
     with pytest.raises(CollectError, match="parallel: expected 1 or more, got 0"):
         Walks(parallel=0)
+    with pytest.raises(CollectError, match="brief: expected an episode of ALFWorld"):
+        collect(tmp_path / "brief", Walks(env="eapo/WebShop-v0", max_tasks=2), agent="explorer", brief=True)
     with pytest.raises(CollectError, match=r"Every walk failed.*knows ALFWorld's household tasks"):
         collect(tmp_path / "b", CORRIDOR_WALKS, agent="explorer")
     assert collect(tmp_path / "b", CORRIDOR_WALKS, agent=FINDER).examples  # nothing stands in the way
+
+
+def test_a_shopper_shows_how_with_mistakes_and_doubts(tmp_path: Path) -> None:
+    walks = Walks(env="eapo/WebShop-v0", max_tasks=12)
+    calm = collect(tmp_path / "calm", walks, agent="explorer")
+    assert calm.summary["solved"] >= 9
+    assert {"click", "search"} == set(calm.summary["by_action"])
+    for example in calm.examples:
+        assert ExplorerAgent().act(example.observation()).action == example.turn.action
+    doubting = collect(tmp_path / "doubting", walks, agent="explorer", doubt=0.5, noise=0.1)
+    assert doubting.summary["steps"] > calm.summary["steps"]
+    assert doubting.examples
 
 
 def test_a_walk_that_hangs_costs_itself_alone(tmp_path: Path) -> None:
