@@ -1,0 +1,1 @@
+"""AndroidWorld: tasks on a phone, which is a real device or the embedded one."""
