@@ -240,6 +240,10 @@ def test_demo_plays_and_reports(tmp_path: Path) -> None:
     assert all(len(run.episodes) == 4 for run in runs.values())
     assert str(out / "report.html") in result.stdout
     assert "generated tasks" in (out / "report.html").read_text(encoding="utf-8")
+    shoppers = json.loads((out / "webshop" / "baselines.json").read_text())
+    assert list(shoppers) == ["explorer", "no memory", "random"]
+    assert shoppers["explorer"]["score"]["mean"] > shoppers["random"]["score"]["mean"]
+    assert "score" in result.stdout
 
 
 @pytest.mark.slow

@@ -45,6 +45,7 @@ def _of_steps(part: Callable[[Row], float]) -> Counts:
 
 
 _MEASURES: dict[str, Counts] = {
+    "score": lambda row: (row.score if row.played else 0.0, 1),
     "steps": _of_played(lambda row: row.steps),
     "steps_solved": _of_played(lambda row: row.steps if row.success else None),
     "exploration_degree": _of_played(lambda row: row.exploration_degree),

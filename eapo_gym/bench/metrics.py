@@ -21,6 +21,7 @@ from eapo_gym.bench.table import Row, row_of
 UNKNOWN_TYPE = "unknown"
 MISSING = "missing"
 _PARTS = ("task", "format", "explore")
+_SAME = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +39,9 @@ class Metrics:
     """By repeat."""
 
     success_by_type: dict[str, Share]
+    score: Spread
+    """Of all planned episodes: what the task gave in sum, without the format's share; 0 for what was broken off."""
+
     outcomes: dict[str, int]
     """All outcomes, those that did not occur too, and `missing` for what was planned and is not there."""
 
@@ -74,6 +78,11 @@ class Metrics:
     agent_seconds: float
     env_seconds: float
 
+    @property
+    def score_says_more(self) -> bool:
+        """Tasks can be solved in part here: the score is not the success rate once more."""
+        return self.score.n > 0 and abs(self.score.mean - self.success.rate) > _SAME
+
     def to_json(self) -> dict[str, Any]:
         """As plain data; a share has its rate and interval, a spread its mean and standard deviation."""
         return {item.name: _plain(getattr(self, item.name)) for item in fields(self)}
@@ -93,6 +102,7 @@ def summarise(rows: Sequence[Row], planned: Sequence[Key], *, form: Literal["tag
     by_seed = _shares((key[1], key in solved) for key in planned)
     type_of = {row.task: row.task_type for row in rows if row.task_type is not None}
     by_type = _shares((type_of.get(key[0], UNKNOWN_TYPE), key in solved) for key in planned)
+    scores = {row.key: row.score for row in played}
     counted = Counter(row.outcome for row in rows)
     rollbacks = sum(row.rollbacks for row in played)
     return Metrics(
@@ -101,6 +111,7 @@ def summarise(rows: Sequence[Row], planned: Sequence[Key], *, form: Literal["tag
         success_over_seeds=Spread.of(share.rate for share in by_seed.values()),
         success_by_seed=by_seed,
         success_by_type=dict(sorted(by_type.items())) if type_of else {},
+        score=Spread.of(scores.get(key, 0.0) for key in planned),
         outcomes={**{name: counted[name] for name in OUTCOMES}, MISSING: len(planned) - len(rows)},
         steps=Spread.of(row.steps for row in played),
         steps_solved=Spread.of(row.steps for row in played if row.success),

@@ -62,6 +62,11 @@ class Row:
         return self.task, self.repeat
 
     @property
+    def score(self) -> float:
+        """What the task gave, without the format's share."""
+        return self.reward if self.reward_task is None else self.reward_task
+
+    @property
     def played(self) -> bool:
         """Played to its end, and not broken off by a fault or a time-out."""
         return self.outcome in ("solved", "ended", "steps")

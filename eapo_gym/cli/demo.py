@@ -11,12 +11,14 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from eapo_gym.agents.arms import Arm
+from eapo_gym.bench.evaluate import Evaluation
 from eapo_gym.bench.records import Episode
 from eapo_gym.bench.store import load_run
 from eapo_gym.cli.evaluating import folder_name, run_arms, run_compare, run_models, run_report
 from eapo_gym.cli.learning import Size, evaluation_of, learn
 from eapo_gym.cli.terminal import console, plain
 from eapo_gym.cli.training_report import run_training_report
+from eapo_gym.registration import WEBSHOP
 
 AGENTS = {
     "oracle": Arm("oracle", "knows the game and plans"),
@@ -24,6 +26,14 @@ AGENTS = {
     "no memory": Arm("explorer", "the same, and remembers nothing", options={"memoryless": True}),
     "random": Arm("random", "draws a valid action"),
 }
+
+SHOPPERS = {
+    "explorer": Arm("explorer", "searches, compares, goes back, and buys what fits best"),
+    "no memory": Arm("explorer", "the same, and remembers nothing", options={"memoryless": True}),
+    "random": Arm("random", "draws a valid action"),
+}
+MOST_SHOPPING = 50
+"""Goals: what a shopper does is seen sooner than what a model has learned."""
 
 _NEEDED = ("torch", "transformers", "accelerate", "peft", "matplotlib", "yaml")
 """Packages of the extra `train`."""
@@ -39,6 +49,7 @@ def demo(episodes: int, out: Path, seed: int, open_report: bool, size: Size | No
     """
     config = evaluation_of(seed, episodes)
     run_arms(replace(config, agent_options={}), AGENTS, out, report=False)
+    run_arms(_shopping(min(episodes, MOST_SHOPPING), seed), SHOPPERS, out / "webshop")
     folders = [out / folder_name(name) for name in AGENTS]
     learned = None
     if size is not None and not (missing := [name for name in _NEEDED if not find_spec(name)]):
@@ -56,10 +67,16 @@ def demo(episodes: int, out: Path, seed: int, open_report: bool, size: Size | No
         webbrowser.open(report.resolve().as_uri())
 
 
+def _shopping(goals: int, seed: int) -> Evaluation:
+    """The same agents in another environment, where other things have to be found out."""
+    return Evaluation(env=WEBSHOP, split="test", agent="explorer", seeds=(seed,), max_tasks=goals)
+
+
 def _say_what_next(out: Path, learned: dict[str, str] | None) -> None:
     say = console()
     task = interesting(load_run(out / "explorer").episodes).trajectory.task
     say.print(plain(f"Play a game yourself:  eapo-gym play alfworld --split valid --web --task {task}"), soft_wrap=True)
+    say.print(plain("Go shopping:           eapo-gym play webshop --split test --web"), soft_wrap=True)
     if learned is None:
         say.print("Evaluate a model:      eapo-gym eval --agent eapo --model FOLDER_OR_HUB_ID --split valid")
     else:

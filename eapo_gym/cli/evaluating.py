@@ -254,7 +254,18 @@ def _print_table(rows: Mapping[str, Metrics], title: str) -> None:
     table = Table(title=plain(title), title_style="bold", title_justify="left", box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
     table.add_column("agent", no_wrap=True)
     table.add_column("success\n(95 % interval)", justify="right", min_width=12)
-    for name in ("over\nseeds", "steps", "solved\nin", "expl.\ndegree", "no\nloops", "invalid", "format", "failed"):
+    scored = any(metrics.score_says_more for metrics in rows.values())
+    for name in (
+        *(["score"] if scored else []),
+        "over\nseeds",
+        "steps",
+        "solved\nin",
+        "expl.\ndegree",
+        "no\nloops",
+        "invalid",
+        "format",
+        "failed",
+    ):
         table.add_column(name, justify="right")
     for name, metrics in rows.items():
         failed = sum(metrics.outcomes[kind] for kind in ("timeout", "agent", "infrastructure"))
@@ -262,6 +273,7 @@ def _print_table(rows: Mapping[str, Metrics], title: str) -> None:
         table.add_row(
             plain(name),
             str(metrics.success),
+            *([_number(metrics.score.mean, ".3f")] if scored else []),
             f"{100 * seeds.mean:.1f} ± {100 * seeds.std:.1f}" if seeds.n > 1 else "–",
             _number(metrics.steps.mean, ".1f"),
             _number(metrics.steps_solved.mean, ".1f"),

@@ -47,6 +47,21 @@ def episode(task: str, outcome: Any = "solved", states: str = "ab", repeat: int 
     return made
 
 
+def test_the_score_is_what_tasks_gave_out_of_all_that_was_planned() -> None:
+    planned = [("p1", 0), ("p2", 0), ("q1", 0), ("q2", 0)]
+    episodes = [
+        episode("p1", "solved", "abc", reward_parts=[{"task": 0.0, "format": 1.0}, {"task": 1.0, "format": 1.0}]),
+        episode("p2", "ended", "abc", reward_parts=[{"task": 0.25, "format": 0.0}, {"task": 0.5, "format": 1.0}]),
+        episode("q1", "timeout", "abc", reward_parts=[{"task": 0.5, "format": 1.0}, {"task": 0.0, "format": 1.0}]),
+    ]
+    metrics = metrics_of(Run({}, planned, episodes))
+    assert (metrics.score.mean, metrics.score.n) == (pytest.approx(1.75 / 4), 4)
+    assert metrics.score_says_more
+    solved = metrics_of(Run({}, planned[:1], episodes[:1]))
+    assert solved.score.mean == solved.success.rate == 1
+    assert not solved.score_says_more
+
+
 def test_every_planned_episode_is_in_the_denominator() -> None:
     planned = [(task, repeat) for repeat in range(2) for task in ("p1", "p2", "q1")]
     episodes = [

@@ -216,6 +216,11 @@ function compact(count) {
   return count.toLocaleString("en", { notation: "compact" });
 }
 
+// Where tasks can be solved in part, the score says more than the success rate.
+function scored({ score, success }) {
+  return score && Math.abs(score.mean - success.rate) > 1e-9;
+}
+
 function oneRun(run, rows, chooseOutcome) {
   const { metrics } = run;
   const { success, success_over_seeds: seeds, rollbacks_held: held } = metrics;
@@ -224,6 +229,7 @@ function oneRun(run, rows, chooseOutcome) {
     el("dl", { class: "tiles" },
       tile("Success", percent(success.rate), `${success.successes} of ${success.n} (95 %: ${(100 * success.low).toFixed(0)}–${(100 * success.high).toFixed(0)})` +
         (seeds.n > 1 ? `; over seeds ${spread({ mean: 100 * seeds.mean, std: 100 * seeds.std }, 1)}` : "")),
+      scored(metrics) ? tile("Score", spread(metrics.score, 3), "reward of the task, per episode") : null,
       tile("Steps", spread(metrics.steps, 1), metrics.steps_solved.n ? `solved in ${spread(metrics.steps_solved, 1)}` : "none solved"),
       tile("Exploration", spread(metrics.exploration_degree, 2), `degree; ${spread(metrics.exploration_degree_no_self_loops, 2)} without self-loops`),
       tile("Invalid", percent(metrics.invalid_rate), `of ${plural(metrics.total_steps, "step")}`),
@@ -258,6 +264,7 @@ const COMPARED = ["Success (95 %)", "Steps", "Solved in", "Exploration", "No loo
 function comparison(runs, rows) {
   const columns = [
     ["Success (95 %)", ({ success }) => interval(success)], ["Episodes", ({ success }) => success.n],
+    ["Score", ({ score }) => spread(score, 3)],
     ["Steps", ({ steps }) => spread(steps, 1)], ["Solved in", ({ steps_solved: steps }) => spread(steps, 1)],
     ["Exploration", metrics => spread(metrics.exploration_degree, 2)], ["No loops", metrics => spread(metrics.exploration_degree_no_self_loops, 2)],
     ["Invalid", metrics => percent(metrics.invalid_rate)], ["Format", metrics => percent(metrics.format_rate)],
@@ -267,8 +274,8 @@ function comparison(runs, rows) {
     ["Source", (metrics, { sources }) => sources.join(", ") || "–"],
   ].map(([name, of]) => ({ name, values: runs.map(run => String(of(run.metrics, run))) }));
   // What is the same for all is said once: the columns are there to compare.
-  const isShown = ({ name, values }) => COMPARED.includes(name) || new Set(values).size > 1;
-  const shown = columns.filter(isShown), same = columns.filter(column => !isShown(column));
+  const isShown = ({ name, values }) => name === "Score" ? runs.some(run => scored(run.metrics)) : COMPARED.includes(name) || new Set(values).size > 1;
+  const shown = columns.filter(isShown), same = columns.filter(column => column.name !== "Score" && !isShown(column));
   const arms = runs.map((run, i) => ({ name: run.name, planned: run.planned, rows: rows.filter(row => row.run === i) }));
   const head = name => el("th", { scope: "col", class: "number" }, name);
   return [
