@@ -93,7 +93,7 @@ def parse_action(text: str) -> Action:
     """The action that a text is; raises `ActionError` with what is wrong and a right one."""
     given = parse_json_action(text)
     kind = given.pop("action_type", None)
-    if kind not in _FIELDS:
+    if not isinstance(kind, str) or kind not in _FIELDS:
         raise ActionError(f"action_type: expected one of {', '.join(_FIELDS)}, got {kind!r:.60}.", EXAMPLE)
     example = next((each for each in EXAMPLES if f'"{kind}"' in each), EXAMPLE)
     given = {name: value for name, value in given.items() if value is not None}

@@ -129,7 +129,7 @@ class Files:
     def move(self, source: str, target: str, now: float) -> Files:
         """A file that is moved keeps the time of its last change."""
         source, target = resolve(source), self._into(source, target)
-        if source == target:
+        if source == target and source in self:
             return self
         copied = self.copy(source, target, now)
         times = {target + path[len(source) :]: self.files[path] for path in self.walk(source) if path in self.files}
