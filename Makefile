@@ -70,6 +70,7 @@ lint: $(VENV)/.dev
 
 bench: $(VENV)/.dev
 	$(BIN)/python benchmarks/alfworld.py
+	$(BIN)/python benchmarks/webshop.py
 
 docs: $(VENV)/.docs
 	$(BIN)/mkdocs build --strict
