@@ -127,14 +127,19 @@ def attempt(
     controller = android_world_controller.AndroidWorldController(
         android_env_with(phone), a11y_method=android_world_controller.A11yMethod.UIAUTOMATOR
     )
+    _tell_forest(controller, phone)
     env = interface.AsyncAndroidEnv(controller)
     env.reset(go_home=True)
-    their_task = their_kind(params)
+    # Some take the pictures out of their parameters.
+    their_task = their_kind(dict(params))
     their_task.initialize_task(env)
+    # Others say theirs in other words once they begin, such as "tomorrow" for a date.
+    told = {**params, **their_task.params}
+    ours = task.begun(phone, task.adopted(told))
     hands = Hands(phone)
     steps, answer, said = 0, "", ""
     try:
-        for action in task.plan(Finger(hands.elements), task.adopted(played)):
+        for action in task.plan(Finger(hands.elements), task.adopted(told if played is params else played)):
             if action.action_type == "status" or steps == (MOST_STEPS if most is None else most):
                 break
             steps += 1
@@ -143,7 +148,6 @@ def attempt(
             hands.act(action)
     except (NotOnScreen, ActionError) as problem:
         said = str(problem)[:500]
-    ours = task.adopted(params)
     return {
         "steps": steps,
         "ours": float(task.judge(phone, ours, answer)),
@@ -151,6 +155,20 @@ def attempt(
         "same_goal": their_task.goal == task.goal(ours) and their_task.complexity == task.complexity,
         "said": said,
     }
+
+
+def _tell_forest(controller: Any, phone: Any) -> None:
+    """Add what an accessibility service on a device would send: some evaluators look into it."""
+    from eapo_gym.envs.androidworld.forest import to_forest
+
+    process = controller._process_timestep
+
+    def process_with_forest(timestep: Any) -> Any:
+        timestep = process(timestep)
+        timestep.observation["forest"] = to_forest(phone.nodes())
+        return timestep
+
+    controller._process_timestep = process_with_forest
 
 
 if __name__ == "__main__":

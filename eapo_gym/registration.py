@@ -24,6 +24,8 @@ WEBSHOP = "eapo/WebShop-v0"
 WEBSHOP_STEPS = 60
 """The paper's episodes are up to 43 steps long; peers stop at 15, the original never does."""
 
+ANDROIDWORLD = "eapo/AndroidWorld-v0"
+
 
 def register_envs() -> None:
     """Register the ids; importing eapo_gym does it, and twice does no harm."""
@@ -45,6 +47,14 @@ def register_envs() -> None:
             entry_point="eapo_gym.registration:make_webshop",
             vector_entry_point="eapo_gym.registration:make_webshop_vec",
             max_episode_steps=WEBSHOP_STEPS,
+            disable_env_checker=True,
+            kwargs={"source": "embedded", "schema": "explore"},
+        )
+    if ANDROIDWORLD not in gym.registry:
+        gym.register(
+            ANDROIDWORLD,
+            entry_point="eapo_gym.registration:make_androidworld",
+            # Without a limit of its own: every task has another one.
             disable_env_checker=True,
             kwargs={"source": "embedded", "schema": "explore"},
         )
@@ -107,6 +117,34 @@ def make_webshop_vec(
 ) -> gym.vector.VectorEnv[Any, Any, Any]:
     """Many WebShop environments in this process."""
     return _many(partial(make_webshop, **kwargs), num_envs, _limit(max_episode_steps, WEBSHOP_STEPS), autoreset_mode)
+
+
+def make_androidworld(
+    *,
+    source: str = "embedded",
+    schema: Schema = "explore",
+    rollback: RollbackMode | Literal["default"] | None = "default",
+    marks: bool = False,
+    **kwargs: Any,
+) -> gym.Env[Any, Any]:
+    """AndroidWorld on the embedded phone, in one of the two schemas; an episode is as long as its task allows.
+
+    Args:
+        source: "embedded", the phone in memory.
+        schema: "explore" (the action is a model's whole response) or "native" (it is one command).
+        rollback: "inverse", "restore" or None; the default is "inverse" in the explore schema, None in the native one.
+        marks: add the screenshot with numbered boxes around the elements.
+        kwargs: see `AndroidWorldEnv`.
+    """
+    from eapo_gym.envs.androidworld.budget import TaskBudget
+    from eapo_gym.envs.androidworld.env import AndroidWorldEnv
+    from eapo_gym.wrappers import SetOfMarks
+
+    if source != "embedded":
+        raise UnknownName.of("source", source, ("embedded",))
+    env = AndroidWorldEnv(**kwargs)
+    stack = _in_schema(env, schema, rollback)
+    return TaskBudget(SetOfMarks(stack) if marks else stack, env.most_steps)
 
 
 def _in_schema(env: AgentEnv, schema: Schema, rollback: RollbackMode | Literal["default"] | None) -> gym.Env[Any, Any]:

@@ -162,7 +162,7 @@ class Hands:
         return named.get(wanted) or named.get(wanted.removesuffix(" app")) or self.phone.apps.get(name)
 
     def _apps(self) -> list[App]:
-        return [app for app in self.phone.apps.values() if app.label != "Pixel Launcher"]
+        return [app for app in self.phone.apps.values() if app.screens and app.label != "Pixel Launcher"]
 
 
 def _element(index: int, node: Node) -> Element:

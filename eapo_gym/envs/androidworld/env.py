@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any, Literal
 
 from eapo_gym.envs.androidworld.actions import EXAMPLES, Action, parse_action
@@ -131,6 +130,7 @@ class AndroidWorldEnv(AgentEnv):
         self._enter(self.choose_task(options))
         assert self._task is not None
         self._task.prepare(self.phone, self._params)
+        self._params = self._task.begun(self.phone, self._params)
         self._answer, self._ended = "", False
         return self._observation(""), self._info(valid=True)
 
@@ -220,10 +220,7 @@ class AndroidWorldEnv(AgentEnv):
     def _enter(self, task_id: str) -> None:
         split, name, number = task_id.split("/")
         layout = 0 if self.layouts == "usual" else LayoutDice(split, name, number).between(1, _LAYOUTS)
-        phone = new_phone()
-        phone.taste = type(phone.taste)(layout)
-        phone.state = _first_state()
-        self._hands = Hands(phone)
+        self._hands = Hands(new_phone(layout))
         self.task = task_id
         self._task = supported()[name]
         self._params = self._task.draw(TaskDice(split, name, number))
@@ -290,12 +287,6 @@ def _known(tasks: Sequence[str] | None) -> list[str]:
 
 def _budget(task: Task) -> int:
     return round(STEPS_PER_COMPLEXITY * task.complexity)
-
-
-@lru_cache(maxsize=1)
-def _first_state() -> State:
-    """All apps as they are at first; it is made once, since it never changes."""
-    return new_phone().state
 
 
 def _ways_back(taken: Action) -> list[Action]:

@@ -137,7 +137,7 @@ def test_pictures_and_elements_agree() -> None:
 
 @pytest.mark.parametrize(
     "kwargs",
-    [{"split": "tset"}, {"observation_mode": "x"}, {"layouts": "mixed"}, {"tasks": ["SystemWifi"]}, {"render_mode": "x"}],
+    [{"split": "tset"}, {"observation_mode": "x"}, {"layouts": "x"}, {"tasks": ["SystemWifi"]}, {"render_mode": "x"}],
 )  # fmt: skip
 def test_arguments_that_there_are_not(kwargs: dict[str, object]) -> None:
     with pytest.raises(UnknownName, match="expected one of"):

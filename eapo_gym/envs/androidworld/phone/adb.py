@@ -87,6 +87,12 @@ class Adb:
                     if self.phone.change(partial(app.heard, sender=sender, message=" ".join(message)), app.package):
                         return b"OK\n"
                 raise AdbError("KO: no app takes text messages")
+            case ["gsm", "call" | "cancel" as does, caller]:
+                number = caller if does == "call" else ""
+                for app in self.phone.apps.values():
+                    if self.phone.change(partial(app.rang, caller=number), app.package):
+                        return b"OK\n"
+                raise AdbError("KO: no app takes calls")
             case ["gsm", *_] | ["avd", *_] | ["geo", *_]:
                 return b"OK\n"
         raise AdbError(f"KO: unknown command {' '.join(words)[:200]}")

@@ -168,6 +168,7 @@ class Turn(Scene):
                 activity = app.activity_for(self, intent)
                 if activity is not None:
                     self.start(activity)
+                    app.asked(self, intent)
                     return True
         return False
 
@@ -202,13 +203,13 @@ class Turn(Scene):
         """For all else: `turn.change_files(lambda files, now: files.move(a, b, now))`."""
         self.state = replace(self.state, files=change(self.files, self.state.now))
 
-    def insert(self, path: str, table: str, **values: Value) -> int:
+    def insert(self, path: str, table: str, /, **values: Value) -> int:
         """Add a row to a table of the database at `path`; its number."""
         database, number = self.database(path).insert(table, **values)
         self._save(path, database)
         return number
 
-    def update(self, path: str, table: str, where: Keep, **values: Value) -> None:
+    def update(self, path: str, table: str, where: Keep, /, **values: Value) -> None:
         self._save(path, self.database(path).update(table, where, **values))
 
     def delete(self, path: str, table: str, where: Keep) -> None:
@@ -257,6 +258,9 @@ class Screen(ABC):
         else:
             turn.close()
 
+    def left(self, turn: Turn) -> None:  # noqa: B027 - most screens keep nothing that could be lost
+        """Another app or the home screen comes in front of it."""
+
     def typed(self, turn: Turn, field: str) -> None:  # noqa: B027 - most screens do not care
         """What is in a field has changed."""
 
@@ -290,14 +294,17 @@ class App:
     """Of its icon."""
 
     screens: ClassVar[tuple[type[Screen], ...]]
-    """The first one is where it begins."""
+    """The first one is where it begins; what only keeps data for others has none, and no icon."""
+
+    aliases: ClassVar[Mapping[str, str]] = {}
+    """Other names under which screens can be started, such as one that only leads on to the first screen."""
 
     permissions: ClassVar[tuple[str, ...]] = ()
     """What it asks for when it is opened for the first time."""
 
     @property
     def main(self) -> str:
-        return self.screens[0].name
+        return self.screens[0].name if self.screens else ""
 
     def install(self, state: State) -> State:
         """The phone with the app's files, databases and settings, as they are at first."""
@@ -309,6 +316,9 @@ class App:
     def activity_for(self, at: Scene, intent: Intent) -> Activity | None:
         """The activity that does what the intent asks, if the app has one."""
         return None
+
+    def asked(self, turn: Turn, intent: Intent) -> None:
+        """The activity for the intent has been opened; what it does beside that, such as to dial."""
 
     def received(self, turn: Turn, intent: Intent) -> str | None:
         """A broadcast has come; its answer, or None if the app does not listen to it."""
@@ -330,15 +340,24 @@ class App:
         """A text message has come from the network; False if the app does not take them."""
         return False
 
+    def rang(self, turn: Turn, caller: str) -> bool:
+        """The network brings a call, or with "" ends one; False if the app does not take calls."""
+        return False
+
+    def pressed(self, turn: Turn, code: int) -> bool:
+        """A key that no field and no screen takes, such as the one that ends a call; False if it is not the app's."""
+        return False
+
     def screen(self, name: str) -> Screen:
         """The screen of that name; the package's own may be left out of it, as Android does."""
+        name = self.aliases.get(name, name)
         for each in self.screens:
             if self._whole(each.name) == self._whole(name):
                 return each()
         raise PhoneError(f"{self.package}: expected one of {[each.name for each in self.screens]}, got {name!r}.")
 
     def has_screen(self, name: str) -> bool:
-        return self._whole(name) in {self._whole(each.name) for each in self.screens}
+        return name in self.aliases or self._whole(name) in {self._whole(each.name) for each in self.screens}
 
     def _whole(self, name: str) -> str:
         return self.package + name if name.startswith(".") else name

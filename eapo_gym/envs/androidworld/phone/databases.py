@@ -59,7 +59,7 @@ class Database:
         name = self.keys[table]
         return next((row for row in self[table] if row[name] == key), None)
 
-    def insert(self, table: str, **values: Value) -> tuple[Database, int]:
+    def insert(self, table: str, /, **values: Value) -> tuple[Database, int]:
         """With one row more, and that row's number."""
         columns = self._columns(table)
         unknown = values.keys() - set(columns)
@@ -76,7 +76,7 @@ class Database:
         counted = {**(self.next_keys or {}), table: max(self._next(table), number + 1)}
         return replace(self, tables={**self.tables, table: (*self[table], row)}, next_keys=counted), number
 
-    def update(self, table: str, where: Keep, **values: Value) -> Database:
+    def update(self, table: str, where: Keep, /, **values: Value) -> Database:
         rows = tuple({**row, **values} if where(row) else row for row in self[table])
         return replace(self, tables={**self.tables, table: rows})
 

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from eapo_gym.envs.androidworld.phone.app import App, Intent, PhoneError, Scene, Screen, Taste, Turn
 from eapo_gym.envs.androidworld.phone.keyboard import BACKSPACE, ENTER, LETTERS, SHIFT
+from eapo_gym.envs.androidworld.phone.keyboard import PACKAGE as KEYBOARD
 from eapo_gym.envs.androidworld.phone.state import Activity, State, Task
+from eapo_gym.envs.androidworld.phone.ui.caret import letter_at
 from eapo_gym.envs.androidworld.phone.ui.layout import Box, Placed
 from eapo_gym.envs.androidworld.phone.ui.view import Event, View
 from eapo_gym.envs.androidworld.phone.windows import (
+    EDIT_TEXT,
     HEIGHT,
     MOST_BRIGHT,
     PERMISSIONS,
@@ -30,6 +34,8 @@ if TYPE_CHECKING:
 
 KEY_HOME, KEY_BACK, KEY_TAB, KEY_ENTER, KEY_DELETE, KEY_OVERVIEW = 3, 4, 61, 66, 67, 187
 KEY_CUT, KEY_COPY, KEY_PASTE = 277, 278, 279
+KEY_LEFT, KEY_RIGHT, KEY_MOVE_HOME, KEY_MOVE_END = 21, 22, 122, 123
+_STEPS = (KEY_LEFT, KEY_RIGHT, KEY_MOVE_HOME, KEY_MOVE_END)
 
 HELD_SECONDS = 0.5
 """A finger that rests so long holds."""
@@ -38,6 +44,9 @@ STILL = 24
 """A finger that moved by less, in pixels, did not move."""
 
 TOUCH_SECONDS = 0.1
+
+REVEAL_STEP = 160
+"""So many pixels at a time a list moves to show a field."""
 
 TILES: Mapping[str, tuple[str, str]] = {
     "Internet": ("global", "wifi_on"),
@@ -65,12 +74,15 @@ class Node:
 class Phone:
     """A phone with some apps. `state` is all that changes, and can be put back at any time."""
 
-    def __init__(self, apps: Sequence[App], *, now: float, taste: Taste | None = None) -> None:
+    def __init__(
+        self, apps: Sequence[App], *, now: float, taste: Taste | None = None, state: State | None = None
+    ) -> None:
         self.apps: Mapping[str, App] = {app.package: app for app in apps}
         self.taste = taste or Taste()
-        state = State(now)
-        for app in apps:
-            state = app.install(state)
+        if state is None:
+            state = State(now)
+            for app in apps:
+                state = app.install(state)
         self.state = state
         self._seen: tuple[State, tuple[Window, ...]] | None = None
 
@@ -122,7 +134,7 @@ class Phone:
         self.wait(TOUCH_SECONDS)
         if touched is not None:
             window, placed = touched
-            self._touch(window, placed, placed.view.tap, x)
+            self._touch(window, placed, placed.view.tap, x, y)
 
     def hold(self, x: int, y: int) -> None:
         """Touch it for a while; what knows nothing of that takes it for a touch."""
@@ -130,7 +142,7 @@ class Phone:
         self.wait(HELD_SECONDS)
         if touched is not None:
             window, placed = touched
-            self._touch(window, placed, placed.view.hold or placed.view.tap, x)
+            self._touch(window, placed, placed.view.hold or placed.view.tap, x, y)
             if placed.view.field and self.state.front.focus == placed.view.field:
                 self.state = self.state.with_front(replace(self.state.front, edit_menu=True))
 
@@ -168,8 +180,12 @@ class Phone:
             self._erase()
         elif code == KEY_TAB:
             self._next_field()
+        elif code in _STEPS and front.focus:
+            self._move_cursor(code)
         elif code in (KEY_CUT, KEY_COPY, KEY_PASTE) and front.focus:
             self._edit({KEY_CUT: "cut", KEY_COPY: "copy", KEY_PASTE: "paste"}[code])
+        else:
+            self._press(code)
 
     def select_all(self) -> None:
         """Mark all text of the field, as Ctrl and A do."""
@@ -178,8 +194,10 @@ class Phone:
 
     def open(self, package: str) -> None:
         """Bring an app to the front, as its icon does."""
-        if package not in self.apps or package in self.state.disabled:
-            raise PhoneError(f"{package}: no such app; expected one of {', '.join(sorted(self.apps))}.")
+        openable = [name for name, app in self.apps.items() if app.screens and name not in self.state.disabled]
+        if package not in openable:
+            raise PhoneError(f"{package}: no such app; expected one of {', '.join(sorted(openable))}.")
+        self._leave()
         turn = self._turn()
         turn.launch(package)
         self.state = turn.state
@@ -206,9 +224,11 @@ class Phone:
             scene = Scene(self.state, Activity(app.package, app.main), self.apps, self.taste)
             activity = app.activity_for(scene, intent) if intent.package in ("", app.package) else None
             if activity is not None:
+                self._leave()
                 others = tuple(task for task in self.state.tasks if task.package != app.package)
                 tasks = (*others, Task((activity,)))
                 self.state = replace(self.state, tasks=tasks, at_home=False, shade=False, keyboard=False)
+                self.change(partial(app.asked, intent=intent))
                 return True
         return False
 
@@ -238,14 +258,18 @@ class Phone:
 
     def _under(self, x: int, y: int, takes: Callable[[View], bool]) -> tuple[Window, Placed] | None:
         """What a finger touches there: the uppermost thing that takes this touch, in the uppermost window."""
-        for window in reversed(self.windows):
+        for window in self._touched_windows():
             left, top, right, bottom = window.placed.box
             if left <= x < right and top <= y < bottom:
                 found = next((each for each in window.placed.at(x, y) if takes(each.view)), None)
                 return None if found is None or not found.view.enabled else (window, found)
         return None
 
-    def _touch(self, window: Window, placed: Placed, event: Event | None, x: int) -> None:
+    def _touched_windows(self) -> Iterator[Window]:
+        """The windows in the order in which a finger meets them."""
+        return (window for window in reversed(self.windows) if not window.lets_through)
+
+    def _touch(self, window: Window, placed: Placed, event: Event | None, x: int, y: int) -> None:
         view = placed.view
         if view.slide:
             left, _, right, _ = placed.box
@@ -253,18 +277,19 @@ class Phone:
         if event:
             self._happen(window, event)
         elif view.field:
-            self._focus(view.field)
+            letter = letter_at(placed, x, y)
+            self._focus(view.field, letter if letter < len(view.text) else None)
 
     def _happen(self, window: Window, event: Event) -> None:
         """An event of the app goes to its screen; the system answers its own."""
         name, *rest = event
         if name == "nothing":
             return
-        if name == "key":
+        if window.package == KEYBOARD and name == "key":
             self._keyed(rest[0])
-        elif name == "page":
+        elif window.package == KEYBOARD:
             self.state = replace(self.state, keyboard_page=rest[0])
-        elif name == "edit":
+        elif name == EDIT_TEXT:
             self._edit(rest[0])
         elif window.package == PERMISSIONS:
             self._answer(rest[0], granted=name == "grant")
@@ -294,11 +319,18 @@ class Phone:
         elif what == "close_shade":
             self.state = replace(self.state, shade=False)
         else:
+            self._leave()
             turn = self._turn()
             turn.home()
             if what == "recent_apps":
                 turn.keep(over="recents")
             self.state = turn.state
+
+    def _leave(self) -> None:
+        """Tell the screen in front that it will not be seen any more."""
+        turn = self._turn()
+        self._screen().left(turn)
+        self.state = turn.state
 
     def _back(self) -> None:
         state = self.state
@@ -327,10 +359,14 @@ class Phone:
         self.state = self.state.with_setting(namespace, name, "0" if on else "1")
 
     def _drag(self, x0: int, y0: int, x1: int, y1: int) -> None:
-        for window in reversed(self.windows):
+        for window in self._touched_windows():
             for placed in window.placed.at(x0, y0):
                 if placed.view.slide:
-                    self._touch(window, placed, None, x1)
+                    self._touch(window, placed, None, x1, y1)
+                    return
+                if placed.view.draws:
+                    shares = (*_shares(placed.box, x0, y0), *_shares(placed.box, x1, y1))
+                    self._happen(window, (placed.view.draws, *shares))
                     return
                 if placed.view.scroll and abs(y1 - y0) >= abs(x1 - x0):
                     self._scroll(placed, y0 - y1)
@@ -352,11 +388,31 @@ class Phone:
             replace(front, scrolled={**front.scrolled, name: min(max(now + by, 0), placed.most)})
         )
 
+    def _press(self, code: int) -> None:
+        """A key that the system has no use for goes to whichever app wants it."""
+        for app in self.apps.values():
+            if self.change(partial(app.pressed, code=code), app.package):
+                return
+
     # Writing
 
-    def _focus(self, field: str) -> None:
-        front = replace(self.state.front, focus=field, cursor=None, all_selected=False, edit_menu=False)
+    def _focus(self, field: str, cursor: int | None = None) -> None:
+        front = replace(self.state.front, focus=field, cursor=cursor, all_selected=False, edit_menu=False)
         self.state = replace(self.state.with_front(front), keyboard=True, keyboard_page=LETTERS)
+        self._reveal()
+
+    def _reveal(self) -> None:
+        """Scroll on until the field that is written into comes out from under the keyboard."""
+        while self.state.front.focus:
+            placed = self.windows[0].placed
+            field = next((each for each in placed.walk() if each.view.field == self.state.front.focus), None)
+            lists = [each for each in placed.walk() if each.view.scroll and each.most]
+            if not lists or (field is not None and not _sticks_out(field, lists[0])):
+                return
+            before = self.state.front.scrolled
+            self._scroll(lists[0], REVEAL_STEP)
+            if self.state.front.scrolled == before:
+                return
 
     def _field(self) -> View | None:
         """The field that has the focus, as it is shown."""
@@ -414,6 +470,7 @@ class Phone:
         turn = self._turn()
         self._screen().entered(turn, field.field)
         self.state = turn.state
+        self._reveal()
 
     def _becomes(self, written: str, cursor: int | None) -> None:
         """The field has another text."""
@@ -440,6 +497,22 @@ class Phone:
             self._write(self.state.clipboard)
         self.state = self.state.with_front(replace(self.state.front, edit_menu=False, all_selected=False))
 
+    def _move_cursor(self, code: int) -> None:
+        """By a letter, or to an end of the line that it is in."""
+        field = self._field()
+        if field is None:
+            return
+        front, text = self.state.front, field.text
+        at = len(text) if front.cursor is None else min(front.cursor, len(text))
+        if code == KEY_MOVE_HOME:
+            at = text.rfind("\n", 0, at) + 1
+        elif code == KEY_MOVE_END:
+            at = text.find("\n", at) if "\n" in text[at:] else len(text)
+        else:
+            at = min(max(at + (1 if code == KEY_RIGHT else -1), 0), len(text))
+        cursor = at if at < len(text) else None
+        self.state = self.state.with_front(replace(front, cursor=cursor, all_selected=False, edit_menu=False))
+
     def _next_field(self) -> None:
         names = [each.view.field for each in self._fields()]
         if names:
@@ -453,6 +526,18 @@ class Phone:
         return Turn(self.state, activity or self.state.front, self.apps, self.taste)
 
 
+def _sticks_out(placed: Placed, scrolling: Placed) -> bool:
+    """It reaches below the list, though there is room for all of it."""
+    (_, top, _, bottom), (_, highest, _, lowest) = placed.box, scrolling.seen
+    return bottom > lowest and bottom - top <= lowest - highest
+
+
+def _shares(box: Box, x: int, y: int) -> tuple[float, float]:
+    """Where a point is, in shares of the width and height."""
+    left, top, right, bottom = box
+    return (x - left) / max(right - left, 1), (y - top) / max(bottom - top, 1)
+
+
 def _takes_tap(view: View) -> bool:
     return bool(view.tap or view.field or view.slide)
 
@@ -461,16 +546,25 @@ def _takes_hold(view: View) -> bool:
     return bool(view.hold or view.field)
 
 
+def _uncovered(placed: Placed) -> Sequence[Placed]:
+    """What a view holds, without what lies under a dialog, menu or drawer that takes all touches."""
+    for place in range(len(placed.children) - 1, 0, -1):
+        child = placed.children[place]
+        if placed.view.flow == "stack" and child.box == placed.children[0].box and child.view.tap:
+            return placed.children[place:]
+    return placed.children
+
+
 def _nodes(placed: Placed, package: str, focus: str, depth: int) -> Iterator[Node]:
     """The nodes of a window: a view that says nothing and does nothing gives its children to its parent."""
     if not placed.is_seen:
         return
     view = placed.view
-    tells = bool(
-        view.text or view.desc or view.field or view.id or view.scroll or view.slide or view.checked is not None
-        or (view.tap and view.tap[0] != "nothing") or view.hold or depth == 0
+    tells = view.told and bool(
+        view.text or view.desc or view.field or view.id or view.scroll or view.slide or view.draws
+        or view.checked is not None or (view.tap and view.tap[0] != "nothing") or view.hold or depth == 0
     )  # fmt: skip
-    below = [node for child in placed.children for node in _nodes(child, package, focus, depth + tells)]
+    below = [node for child in _uncovered(placed) for node in _nodes(child, package, focus, depth + tells)]
     if tells:
         said = "•" * len(view.text) if view.secret else view.text
         focused = bool(view.field) and view.field == focus

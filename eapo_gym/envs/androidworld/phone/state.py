@@ -69,6 +69,26 @@ class Toast:
 
 
 @dataclass(frozen=True)
+class PhoneCall:
+    """Somebody is on the line."""
+
+    number: str
+    began: float
+    incoming: bool = False
+    answered: float | None = None
+    """When somebody picked up."""
+
+    held: bool = False
+    muted: bool = False
+    speaker: bool = False
+
+    @property
+    def android_state(self) -> int:
+        """As `dumpsys telephony.registry` has it: 1 rings, 2 is off the hook."""
+        return 1 if self.incoming and self.answered is None else 2
+
+
+@dataclass(frozen=True)
 class State:
     now: float
     """By the phone's clock, in seconds since 1970."""
@@ -90,6 +110,7 @@ class State:
     keyboard_page: str = "letters"
     clipboard: str = ""
     toast: Toast | None = None
+    call: PhoneCall | None = None
     granted: frozenset[tuple[str, str]] = frozenset()
     """Packages and the permissions they were given."""
 

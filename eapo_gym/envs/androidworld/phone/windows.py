@@ -10,6 +10,7 @@ from functools import lru_cache
 from eapo_gym.envs.androidworld.phone import keyboard
 from eapo_gym.envs.androidworld.phone.app import App, Scene, Screen, Taste
 from eapo_gym.envs.androidworld.phone.state import Activity, State
+from eapo_gym.envs.androidworld.phone.ui.caret import caret
 from eapo_gym.envs.androidworld.phone.ui.layout import Box, Placed, lay_out, px
 from eapo_gym.envs.androidworld.phone.ui.view import Look, View
 from eapo_gym.envs.androidworld.phone.ui.widgets import (
@@ -29,6 +30,9 @@ STATUS_BAR, NAVIGATION_BAR = px(24), px(48)
 SYSTEM, PERMISSIONS = "com.android.systemui", "com.google.android.permissioncontroller"
 MOST_BRIGHT = 255
 
+EDIT_TEXT = "edit text"
+"""The event of the menu that floats over a field, among those of the app."""
+
 
 @dataclass(frozen=True, slots=True)
 class Window:
@@ -36,6 +40,8 @@ class Window:
 
     package: str
     placed: Placed
+    lets_through: bool = False
+    """A touch goes through it, to what is below."""
 
 
 def windows(state: State, apps: Mapping[str, App], taste: Taste) -> tuple[Window, ...]:
@@ -52,6 +58,9 @@ def windows(state: State, apps: Mapping[str, App], taste: Taste) -> tuple[Window
     def add(package: str, layer: View, box: Box) -> None:
         found.append(Window(package, lay_out(layer, box, {})))
 
+    field = next((each for each in found[0].placed.walk() if each.view.field == activity.focus), None)
+    if activity.focus and field is not None:
+        _add_caret(activity, field)
     if shown:
         found.append(_keys(state.keyboard_page))
     if activity.edit_menu and activity.focus:
@@ -60,7 +69,8 @@ def windows(state: State, apps: Mapping[str, App], taste: Taste) -> tuple[Window
     if wanted is not None:
         add(PERMISSIONS, permission_dialog(app.label, wanted), (0, STATUS_BAR, WIDTH, bottom))
     if state.toast is not None and state.toast.until > state.now:
-        add(SYSTEM, _toast(state.toast.text), (0, bottom - px(120), WIDTH, bottom))
+        place = (0, bottom - px(120), WIDTH, bottom)
+        found.append(Window(SYSTEM, lay_out(_toast(state.toast.text), place, {}), lets_through=True))
     found += _bars(f"{_time(state):%H:%M}", *(state.setting("global", name, "0") != "0" for name in _SIGNS))
     if state.shade:
         add(SYSTEM, _shade(state), (0, STATUS_BAR, WIDTH, bottom))
@@ -103,11 +113,20 @@ def permission_dialog(label: str, permission: str) -> View:
     )
 
 
+def _add_caret(activity: Activity, field: Placed) -> None:
+    """The line where the next letter goes, and a ground of its own for text that is marked."""
+    if activity.all_selected:
+        field.view = replace(field.view, look=replace(field.view.look, fill="soft"))
+    end = len(field.view.text)
+    box = caret(field, end if activity.cursor is None else min(activity.cursor, end))
+    field.children.append(Placed(View(told=False, look=Look(drawing="cursor")), box, field.seen))
+
+
 def _edit_menu(activity: Activity, clipboard: str) -> View:
     names = ["Cut", "Copy"] if activity.all_selected else []
     names += ["Paste"] if clipboard else []
     names += [] if activity.all_selected else ["Select all"]
-    entries = [button(name, ("edit", name.lower()), across="center") for name in names]
+    entries = [button(name, (EDIT_TEXT, name.lower()), across="center") for name in names]
     panel = row(*entries, fill="dialog", round=20, height=44)
     return View(flow="stack", children=(replace(panel, across="center", look=replace(panel.look, raised=True)),))
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from eapo_gym.envs.androidworld.tasks.base import Task
 
-MODULES: Sequence[str] = ("system",)
+MODULES: Sequence[str] = ("system", "expense", "recipes", "clipboard", "contacts", "sms", "calendar")
 """Each has its tasks in `TASKS`."""
 
 

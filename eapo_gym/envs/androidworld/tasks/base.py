@@ -52,6 +52,10 @@ class Task(ABC):
     def prepare(self, phone: Phone, params: Params) -> None:  # noqa: B027 - some begin anywhere
         """Bring the phone to where the task begins."""
 
+    def begun(self, phone: Phone, params: Params) -> Params:
+        """The parameters, with what only the phone that is prepared tells, such as a text that is to be kept."""
+        return params
+
     @abstractmethod
     def judge(self, phone: Phone, params: Params, answer: str) -> float:
         """1 if what was asked for has been done; the benchmark's own check, on the same data."""

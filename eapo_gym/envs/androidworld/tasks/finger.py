@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from eapo_gym.envs.androidworld.actions import Action
 from eapo_gym.envs.androidworld.elements import Element
+from eapo_gym.envs.androidworld.phone.state import LAUNCHER
 from eapo_gym.errors import EapoError
 
 _LINE = 120
@@ -26,11 +27,7 @@ class Finger:
 
     def find(self, said: str, *, kind: str = "", number: int = 0) -> Element | None:
         """The element with that text or description, or one that matches `/pattern/`."""
-        if said.startswith("/") and said.endswith("/") and len(said) > 1:
-            pattern = re.compile(said[1:-1])
-            fits: Callable[[str], bool] = lambda text: pattern.fullmatch(text) is not None  # noqa: E731
-        else:
-            fits = lambda text: text == said  # noqa: E731
+        fits = _fits(said)
         found = [each for each in self.look() if (fits(each.text) or fits(each.desc)) and kind in each.kind]
         return found[number] if number < len(found) else None
 
@@ -44,14 +41,17 @@ class Finger:
         return Action("long_press", index=self._needed(said, "", number).index)
 
     def write(self, text: str, *, into: str = "", number: int = 0, clear: bool = False) -> Action:
-        """Write into the field with that hint or text, or into the field of that number."""
-        fields = [each for each in self.look() if each.editable]
-        named = [each for each in fields if into in (each.hint, each.text, each.desc)] if into else fields
+        """Write into the field with that hint or text, or `/pattern/` of them, or into the field of that number."""
+        named = self.fields(into)
         if number >= len(named):
-            raise NotOnScreen(
-                f"Expected a field {into or number!r} on the screen, got {[each.line() for each in fields]}."
-            )
+            shown = [each.line() for each in self.fields()]
+            raise NotOnScreen(f"Expected a field {into or number!r} on the screen, got {shown}.")
         return Action("input_text", text=text, index=named[number].index, clear_text=True if clear else None)
+
+    def fields(self, into: str = "") -> list[Element]:
+        """The fields on the screen, or those with that hint or text, or `/pattern/` of them."""
+        fits = _fits(into) if into else lambda text: True
+        return [each for each in self.look() if each.editable and any(map(fits, (each.hint, each.text, each.desc)))]
 
     def is_on(self, name: str) -> bool:
         """Whether the switch in the line of that name is on."""
@@ -72,6 +72,9 @@ class Finger:
         yield self.open(app)
         while self.sees("Navigate up"):
             yield self.back()
+        if any(each.package == LAUNCHER.package for each in self.look()):
+            # It had been opened somewhere in its middle, and has been left by the way back.
+            yield self.open(app)
 
     def scroll_to(self, said: str, most: int = 12) -> Iterator[Action]:
         """Scroll until it is on the screen: to the top first, where it does not show at once."""
@@ -83,6 +86,13 @@ class Finger:
             yield self.scroll("up")
         for _ in range(most):
             if self.sees(said):
+                return
+            yield self.scroll("down")
+
+    def scroll_to_field(self, into: str, most: int = 12) -> Iterator[Action]:
+        """Scroll down until the field with that hint or text is on the screen."""
+        for _ in range(most):
+            if self.fields(into):
                 return
             yield self.scroll("down")
 
@@ -112,3 +122,16 @@ class Finger:
             shown = "; ".join(each.line() for each in self.look())
             raise NotOnScreen(f"Expected {said!r} on the screen, got {shown[:2_000]}")
         return found
+
+
+def any_of(names: Iterable[str]) -> str:
+    """The pattern for any of these names: a menu is called differently on another phone."""
+    return f"/{'|'.join(re.escape(name) for name in names)}/"
+
+
+def _fits(said: str) -> Callable[[str], bool]:
+    """Whether a text is that one, or matches `/pattern/`."""
+    if said.startswith("/") and said.endswith("/") and len(said) > 1:
+        pattern = re.compile(said[1:-1], re.DOTALL)
+        return lambda text: pattern.fullmatch(text) is not None
+    return lambda text: text == said

@@ -11,6 +11,22 @@ from eapo_gym.envs.androidworld.phone.app import App
 APPS: Sequence[str] = (
     "launcher:Launcher",
     "settings:Settings",
+    "contacts_storage:ContactsStorage",
+    "messages_storage:MessagesStorage",
+    "contacts:Contacts",
+    "dialer:Dialer",
+    "sms_messenger:SmsMessenger",
+    "calendar:Calendar",
+    "clock:Clock",
+    "camera:Camera",
+    "chrome:Chrome",
+    "audio_recorder:AudioRecorder",
+    "expense:Expense",
+    "recipes:Broccoli",
+    "clipper:Clipper",
+    "markor:Markor",
+    "files:FilesApp",
+    "gallery:Gallery",
 )
 """The module and class of each."""
 

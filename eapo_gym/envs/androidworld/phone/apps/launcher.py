@@ -49,9 +49,8 @@ class Launcher(App):
 
 def _shown(at: Scene) -> list[App]:
     """The apps that have an icon, by their names."""
-    return sorted(
-        (app for app in at.apps.values() if app.package != LAUNCHER.package), key=lambda app: app.label.lower()
-    )
+    found = (app for app in at.apps.values() if app.screens and app.package != LAUNCHER.package)
+    return sorted(found, key=lambda app: app.label.lower())
 
 
 def _home(at: Scene) -> View:

@@ -218,7 +218,7 @@ def _sound(at: Scene) -> tuple[str, Sequence[View]]:
 
 
 def _apps(at: Scene) -> tuple[str, Sequence[View]]:
-    apps = sorted(at.apps.values(), key=lambda app: app.label.lower())
+    apps = sorted((app for app in at.apps.values() if app.screens), key=lambda app: app.label.lower())
     return "Apps", [item(app.label, app.package, start=icon(app.icon)) for app in apps]
 
 

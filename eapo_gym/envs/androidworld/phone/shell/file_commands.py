@@ -92,6 +92,8 @@ def _touch(call: Call) -> Said:
 
 def _ls(call: Call) -> Said:
     options, paths = call.flags()
+    # One name a line is what there is anyway.
+    paths = [path for path in paths if path != "-1"]
     files = call.phone.state.files
     letters = "".join(options)
     lines, problems = [], []
@@ -123,11 +125,11 @@ def _long(files: Files, path: str, name: str, exact: bool) -> str:
 
 
 def _find(call: Call) -> Said:
-    """`find FOLDER` with -type, -name, -iname, -maxdepth; of several types any may hold."""
-    options, rest = call.flags("-type", "-name", "-iname", "-maxdepth")
+    """`find FOLDER` with -type, -name, -iname, -mindepth, -maxdepth, -delete; of several types any may hold."""
+    options, rest = call.flags("-type", "-name", "-iname", "-mindepth", "-maxdepth")
     files = call.phone.state.files
     kinds = {value for name, value in pairwise(call.args) if name == "-type"}
-    depth = int(options.get("-maxdepth") or 1_000)
+    least, most = int(options.get("-mindepth") or 0), int(options.get("-maxdepth") or 1_000)
     name = options.get("-name") or options.get("-iname")
     pattern = None
     if name:
@@ -140,8 +142,10 @@ def _find(call: Call) -> Said:
             kind = "d" if files.is_folder(path) else "f"
             below = path[len(base) :].count("/")
             fits = pattern is None or pattern.fullmatch(posixpath.basename(path))
-            if below <= depth and fits and (not kinds or kind in kinds):
+            if least <= below <= most and fits and (not kinds or kind in kinds):
                 lines.append(folder.rstrip("/") + path[len(base) :])
+    if "-delete" in options:
+        return _rm(replace(call, args=("-rf", *reversed(lines))))
     return Said.text("".join(line + "\n" for line in lines))
 
 

@@ -85,12 +85,14 @@ def _intent(call: Call) -> tuple[Intent, str]:
         elif word == "-p" and words:
             intent = replace(intent, package=words.pop(0))
         elif word in ("-e", "--es") and len(words) > 1:
-            extras[words.pop(0)] = words.pop(0)
+            name, said = words.pop(0), words.pop(0)
+            extras[name] = said
         elif word == "--ei" and len(words) > 1:
             name, number = words.pop(0), words.pop(0)
             extras[name] = int(number) if number.lstrip("-").isdigit() else 0
         elif word == "--ez" and len(words) > 1:
-            extras[words.pop(0)] = words.pop(0) == "true"
+            name, said = words.pop(0), words.pop(0)
+            extras[name] = said == "true"
         elif word in ("-c", "-f", "--user") and words:
             words.pop(0)
         elif not word.startswith("-") and "/" in word and not component:
@@ -305,8 +307,7 @@ def _dumpsys(call: Call) -> Said:
         case ["activity", *_]:
             return Said.text(f"  topResumedActivity=ActivityRecord{{1 u0 {_component(call.phone, state.front)} t1}}\n")
         case ["telephony.registry"]:
-            calling = bool(state.memory.get("phone", {}).get("call"))
-            return Said.text(f"  mCallState={2 if calling else 0}\n")
+            return Said.text(f"  mCallState={0 if state.call is None else state.call.android_state}\n")
         case ["input_method"]:
             return Said.text(f"  mInputShown={str(state.keyboard).lower()}\n")
         case ["battery"]:

@@ -8,6 +8,7 @@ from typing import Literal
 
 from PIL import Image, ImageDraw
 
+from eapo_gym.envs.androidworld.phone.ui.caret import first_line
 from eapo_gym.envs.androidworld.phone.ui.icons import icon_mask
 from eapo_gym.envs.androidworld.phone.ui.layout import Box, Placed, px
 from eapo_gym.envs.androidworld.phone.ui.text import font, line_height, width_of
@@ -147,7 +148,7 @@ class _Canvas:
         height = line_height(size)
         name = "faint" if view.hint and not view.text else look.color
         colour = self._of(name if view.enabled else "line")
-        y = top + max(0, (bottom - top - height * len(placed.lines)) // 2)
+        y = first_line(view, len(placed.lines), top, bottom)
         for line in placed.lines:
             x = left
             if view.along != "start":
@@ -163,6 +164,9 @@ class _Canvas:
 
     def _picture(self, file: bytes, box: Box) -> None:
         picture = _fitted(file, box[2] - box[0], box[3] - box[1])
+        if picture is None:
+            self._icon(Look(icon="image", size=40, color="line"), box, enabled=True)
+            return
         left = box[0] + (box[2] - box[0] - picture.width) // 2
         top = box[1] + (box[3] - box[1] - picture.height) // 2
         self._image.paste(picture, (left, top))
@@ -219,9 +223,13 @@ def _text_mask(line: str, size: int, bold: bool) -> Image.Image | None:
 
 
 @lru_cache(maxsize=64)
-def _fitted(file: bytes, width: int, height: int) -> Image.Image:
-    with Image.open(io.BytesIO(file)) as opened:
-        picture = opened.convert("RGB")
+def _fitted(file: bytes, width: int, height: int) -> Image.Image | None:
+    """The picture in a file, as large as fits; None if there is none in it that can be shown."""
+    try:
+        with Image.open(io.BytesIO(file)) as opened:
+            picture = opened.convert("RGB")
+    except (OSError, ValueError, SyntaxError, Image.DecompressionBombError):
+        return None
     share = min(width / picture.width, height / picture.height)
     size = max(1, round(picture.width * share)), max(1, round(picture.height * share))
     fitted: Image.Image = picture.resize(size)

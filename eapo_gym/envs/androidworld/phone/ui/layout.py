@@ -15,7 +15,7 @@ Box = tuple[int, int, int, int]
 """Left, top, right, bottom."""
 
 
-_PIXELS = tuple(round(dp * DENSITY / 160) for dp in range(1024))
+_PIXELS = tuple(round(dp * DENSITY / 160) for dp in range(4096))
 
 
 def px(dp: int) -> int:
@@ -100,7 +100,9 @@ class _Layout:
         width, gap = right - left, px(view.gap)
         heights = [self._height(child, self._own_width(child, width)) for child in view.children]
         room = bottom - top - gap * (len(heights) - 1)
-        heights = heights if view.scroll else _shared(view.children, heights, room)
+        if not view.scroll or sum(heights) <= room:
+            # In a list that is longer than the screen, nothing has to share the room.
+            heights = _shared(view.children, heights, room)
         y = top + _lead(view, room, heights)
         boxes = []
         for child, height in zip(view.children, heights, strict=True):

@@ -64,6 +64,13 @@ class View:
     slide: str = ""
     """The name of the event of a touch that says where: it is handed on as (name, share of the width)."""
 
+    draws: str = ""
+    """One can draw on it: the name of the event of a finger that moves over it, which is handed on as
+    (name, x0, y0, x1, y1), in shares of its width and height."""
+
+    told: bool = True
+    """The accessibility service tells of it; not of a label that only repeats what is around it."""
+
     checked: bool | None = None
     """None where it cannot be checked."""
 

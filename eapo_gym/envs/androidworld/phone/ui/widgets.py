@@ -5,8 +5,10 @@ Names of Android's classes and resource ids are those that its own widgets have,
 
 from __future__ import annotations
 
+import calendar
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from datetime import date, timedelta
 
 from eapo_gym.envs.androidworld.phone.ui.view import Event, Flow, Look, Place, View
 
@@ -357,6 +359,14 @@ def app_bar(
     )  # fmt: skip
 
 
+def search_bar(query: str, hint: str, leave: Event) -> View:
+    """In the place of the app bar: what is searched for is kept under "query"."""
+    written = field("query", query, hint=hint, id="search_src_text", plain=True, grow=1)
+    return row(
+        icon_button("back", "Collapse", leave), replace(written, across="center"), height=BAR_HEIGHT, pad=(4, 0, 16, 0)
+    )
+
+
 def tabs(names: Sequence[str], chosen: str, event: str) -> View:
     """Under the app bar: several lists, of which one is shown."""
 
@@ -377,7 +387,7 @@ def bottom_bar(entries: Sequence[tuple[str, str]], chosen: str, event: str) -> V
         on = name == chosen
         return column(
             icon(picture, color="primary" if on else "faint"),
-            text(name, size=12, along="center", bold=on, color="primary" if on else "faint"),
+            replace(text(name, size=12, along="center", bold=on, color="primary" if on else "faint"), told=False),
             gap=2, grow=1, along="center", tap=(event, name), selected=on, desc=name,
         )  # fmt: skip
 
@@ -455,7 +465,8 @@ def dialog(
         tap=("nothing",),
     )
     panel = replace(panel, across="center", width=340)
-    return View(kind=FRAME, flow="stack", tap=dismiss, look=Look(fill="shade"), children=(panel,))
+    beside = dismiss or ("nothing",)
+    return View(kind=FRAME, flow="stack", tap=beside, look=Look(fill="shade"), children=(panel,))
 
 
 def drawer(entries: Sequence[tuple[str, str, Event]], close: Event, *, title: str = "", chosen: str = "") -> View:
@@ -472,3 +483,74 @@ def sheet(body: Sequence[View], close: Event) -> View:
     """What slides in from below."""
     panel = column(*body, fill="dialog", round=24, pad=(16, 20, 16, 20), tap=("nothing",))
     return View(flow="column", along="end", tap=close, look=Look(fill="shade"), children=(panel,))
+
+
+def nothing_yet(picture: str, said: str, more: str = "") -> View:
+    """What an empty list says of itself."""
+    return column(
+        replace(icon(picture, size=48, color="line"), height=64),
+        text(said, color="faint", along="center"),
+        *([text(more, size=14, color="faint", along="center")] if more else []),
+        pad=(24, 64, 24, 24),
+        gap=4,
+    )
+
+
+def snackbar(said: str, does: str = "", tap: Event | None = None) -> View:
+    """What is said at the bottom of an app for a while, with one thing that can be done about it."""
+    words = text(said, color="on_toast", size=15, lines=2, grow=1, across="center", id="snackbar_text")
+    parts = [words]
+    if tap is not None:
+        action = View(
+            kind=BUTTON, text=does, id="snackbar_action", tap=tap, height=48, pad=(12, 0, 12, 0), along="center",
+            look=Look(color="soft", bold=True, size=15, lines=1),
+        )  # fmt: skip
+        parts.append(action)
+    bar = row(*parts, height=52, pad=(16, 0, 4, 0), fill="toast", round=6)
+    return column(bar, pad=(8, 0, 8, 8))
+
+
+def labelled(
+    name: str, label: str, written: str, *, focused: bool = False, lines: int = 1, id: str = "", problem: str = ""
+) -> View:
+    """A field whose name floats up, out of the way, once something is written; below it, what is wrong with that."""
+    said = text(label if written or focused else "", size=12, color="primary" if focused else "faint", lines=1)
+    written_into = field(name, written, hint=label, id=id, focused=focused, lines=lines)
+    if lines > 1:
+        # As high as its lines at first, and higher as more is written.
+        written_into = View(flow="stack", children=(space(height=24 + 20 * lines), written_into))
+    parts = [replace(said, height=18, pad=(12, 0, 0, 0)), written_into]
+    if problem:
+        parts.append(text(problem, size=13, color="danger", id="textinput_error", pad=(12, 2, 0, 0)))
+    return column(*parts)
+
+
+WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+
+
+def date_dialog(chosen: date, shown: date, *, tap: str, turn: str, done: Event, dismiss: Event) -> View:
+    """A month whose days can be touched: (tap, ISO date) chooses one, (turn, ISO date) shows the month of a date."""
+    weeks = calendar.Calendar().monthdatescalendar(shown.year, shown.month)
+    before = shown.replace(day=1) - timedelta(days=1)
+    after = shown.replace(day=28) + timedelta(days=4)
+    head = row(
+        text(f"{shown:%B %Y}", bold=True, grow=1, across="center", id="month"),
+        icon_button("back", "Previous month", (turn, before.isoformat())),
+        icon_button("chevron", "Next month", (turn, after.isoformat())),
+        pad=(8, 0, 0, 0),
+    )
+    names = row(*(text(name[:1], size=13, color="faint", along="center", grow=1) for name in WEEKDAYS), height=24)
+    rows = [row(*(_day(day, shown, chosen, tap) for day in week), height=40) for week in weeks]
+    buttons = [button("Cancel", dismiss), button("OK", done)]
+    return dialog(f"{chosen:%a, %b} {chosen.day}, {chosen.year}", [head, names, *rows], buttons, dismiss=dismiss)
+
+
+def _day(day: date, shown: date, chosen: date, tap: str) -> View:
+    if day.month != shown.month:
+        return space(grow=1)
+    on = day == chosen
+    look = Look(fill="primary" if on else "", round=20, color="on_primary" if on else "text", size=14)
+    return View(
+        kind=TEXT, text=str(day.day), desc=f"{day.day} {day:%B %Y}", tap=(tap, day.isoformat()), selected=on, grow=1,
+        along="center", look=look,
+    )  # fmt: skip
