@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from eapo_gym.envs.androidworld.actions import EXAMPLES, Action, parse_action
@@ -28,7 +28,12 @@ SPLITS: Mapping[str, int] = {"train": 30, "valid": 3, "test": 5}
 """How many episodes of each task a split has."""
 
 STEPS_PER_COMPLEXITY = 10
-_MOST_DESCRIBED = 24
+_MOST_DESCRIBED = 480
+"""Characters."""
+
+_A_MOMENT = 61.7
+"""Seconds after which every clock shows another time."""
+
 _LAYOUTS = 1_000_000
 
 
@@ -129,8 +134,6 @@ class AndroidWorldEnv(AgentEnv):
         super().reset(seed=seed)
         self._enter(self.choose_task(options))
         assert self._task is not None
-        self._task.prepare(self.phone, self._params)
-        self._params = self._task.begun(self.phone, self._params)
         self._answer, self._ended = "", False
         return self._observation(""), self._info(valid=True)
 
@@ -205,10 +208,19 @@ class AndroidWorldEnv(AgentEnv):
         return self._mark(self.phone.state) == mark
 
     def describe(self) -> str:
-        """Which app is in front, and what stands on its screen."""
-        said = [each.text or each.desc for each in self._elements() if each.package == self.phone.state.front.package]
-        shown = "; ".join(dict.fromkeys(" ".join(text.split()) for text in said if text))
-        return f"{self._where()}: {shown[: _MOST_DESCRIBED * 20]}"
+        """Which app is in front, and what stands on its screen; clocks that run are left out."""
+        state = self.phone.state
+        now = self._said()
+        self.phone.state = replace(state, now=state.now + _A_MOMENT)
+        later = set(self._said())
+        self.phone.state = state
+        return f"{self._where()}: {'; '.join(text for text in now if text in later)[:_MOST_DESCRIBED]}"
+
+    def _said(self) -> list[str]:
+        """The texts of the app in front, each of them once."""
+        package = self.phone.state.front.package
+        said = [" ".join((each.text or each.desc).split()) for each in self._elements() if each.package == package]
+        return list(dict.fromkeys(filter(None, said)))
 
     def render(self) -> Any:
         if self.render_mode == "rgb_array":
@@ -223,7 +235,9 @@ class AndroidWorldEnv(AgentEnv):
         self._hands = Hands(new_phone(layout))
         self.task = task_id
         self._task = supported()[name]
-        self._params = self._task.draw(TaskDice(split, name, number))
+        params = self._task.draw(TaskDice(split, name, number))
+        self._task.prepare(self.phone, params)
+        self._params = self._task.begun(self.phone, params)
 
     def _judged(self, action: Action) -> float:
         assert self._task is not None

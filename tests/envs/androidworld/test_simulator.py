@@ -7,6 +7,7 @@ import pytest
 
 pytest.importorskip("android_env", reason="android-env is not installed: pip install 'eapo-gym[androidworld]'")
 
+from android_env.components import errors
 from android_env.proto import adb_pb2, state_pb2
 
 from eapo_gym.envs.androidworld.phone.factory import new_phone
@@ -82,9 +83,8 @@ def test_a_call_that_fails_is_told(phone: Phone) -> None:
     env = android_env_with(phone)
     env.reset()
     request = adb_pb2.AdbRequest(generic=adb_pb2.AdbRequest.GenericRequest(args=["shell", "frobnicate"]))
-    response = env.execute_adb_call(request)
-    assert response.status != adb_pb2.AdbResponse.Status.OK
-    assert "frobnicate: inaccessible or not found" in response.error_message
+    with pytest.raises(errors.AdbControllerError, match="frobnicate: inaccessible or not found"):
+        env.execute_adb_call(request)
 
 
 def test_states_are_saved_and_loaded(phone: Phone) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 
 from eapo_gym.envs.androidworld.phone.databases import MAGIC, Database, DatabaseError, read_database
 from eapo_gym.errors import EapoError
@@ -148,6 +149,7 @@ def _read_or_kept(content: bytes) -> bytes | Database:
         return content
 
 
+@lru_cache(maxsize=8_192)
 def resolve(path: str) -> str:
     """The one name of a path."""
     path = posixpath.normpath("/" + path.lstrip("/"))

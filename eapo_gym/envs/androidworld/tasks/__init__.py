@@ -10,7 +10,23 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from eapo_gym.envs.androidworld.tasks.base import Task
 
-MODULES: Sequence[str] = ("system", "expense", "recipes", "clipboard", "contacts", "sms", "calendar")
+MODULES: Sequence[str] = (
+    "system",
+    "expense",
+    "recipes",
+    "clipboard",
+    "contacts",
+    "sms",
+    "calendar",
+    "markor",
+    "files",
+    "gallery",
+    "clock",
+    "camera",
+    "audio_recorder",
+    "browser",
+    "opening",
+)
 """Each has its tasks in `TASKS`."""
 
 

@@ -23,12 +23,23 @@ from eapo_gym.envs.androidworld.phone.apps.expense import (
     TABLE,
     money,
 )
+from eapo_gym.envs.androidworld.phone.apps.gallery import PACKAGE as GALLERY
+from eapo_gym.envs.androidworld.phone.apps.markor.storage import NOTEBOOK
+from eapo_gym.envs.androidworld.phone.apps.markor.storage import PACKAGE as MARKOR
+from eapo_gym.envs.androidworld.phone.files import SDCARD
+from eapo_gym.envs.androidworld.phone.phone import Phone
 from eapo_gym.envs.androidworld.tasks.base import Params, Plan, TaskDice
 from eapo_gym.envs.androidworld.tasks.finger import Finger, NotOnScreen, any_of
+from eapo_gym.envs.androidworld.tasks.papers import clear_files, clear_folder, put_picture, put_text, text_picture
 from eapo_gym.envs.androidworld.tasks.rows import AdditionTask, DeletionTask, OneOfTwoTask, RowTask, as_text, different
 
 APP = "pro expense"
 FORMS = ("csv", "text_block")
+NOTE_FILE, PICTURE = "my_expenses.txt", "expenses.jpg"
+DCIM = f"{SDCARD}/DCIM"
+PAGE_WIDTH = 60
+"""Letters in a line of a picture."""
+
 FIRST_DAY, DAYS = datetime(2023, 10, 1, tzinfo=timezone.utc), 15
 """Expenses are of the days up to the one on which the tasks begin."""
 
@@ -66,7 +77,7 @@ Given = Mapping[str, Any]
 
 
 class _Expenses(RowTask):
-    apps = (PACKAGE,)
+    apps: ClassVar[tuple[str, ...]] = (PACKAGE,)
     database, table, key = DATABASE, TABLE, "expense_id"
 
 
@@ -149,7 +160,7 @@ class _Add(_Expenses, AdditionTask):
     template = f"Add the following expenses into the {APP}:\n{{expenses}}"
     exact = ("amount", "category")
     alike = ("name", "note")
-    kept = ("text_representation_type",)
+    kept: ClassVar[tuple[str, ...]] = ("text_representation_type",)
 
     targets: ClassVar[int] = 3
     noise: ClassVar[int] = 10
@@ -185,9 +196,59 @@ class ExpenseAddMultiple(_Add):
     difficulty = "medium"
 
 
-def listed(rows: Iterable[Given], form: str) -> str:
+class ExpenseAddMultipleFromMarkor(_Add):
+    template = f"Go through the transactions in {NOTE_FILE} in Markor. Log the reimbursable transactions in the {APP}."
+    complexity = 6
+    difficulty = "hard"
+    apps = (PACKAGE, MARKOR)
+    targets = 2
+    noise = 100
+
+    def prepare(self, phone: Phone, params: Params) -> None:
+        super().prepare(phone, params)
+        marked = [{**row, "note": f"{row['note']}. Reimbursable."} for row in params["targets"]]
+        # By their dates, which puts those that are asked for among the others.
+        rows = sorted([*marked, *params["noise"]], key=lambda row: (row["created_date"], row["name"], row["amount"]))
+        clear_folder(phone, NOTEBOOK)
+        put_text(phone, f"{NOTEBOOK}/{NOTE_FILE}", listed(rows, "csv"))
+
+    def goal(self, params: Params) -> str:
+        return self.template
+
+    def plan(self, finger: Finger, params: Params) -> Plan:
+        yield finger.open("Markor")
+        yield finger.tap(NOTE_FILE)
+        yield from super().plan(finger, params)
+
+
+class ExpenseAddMultipleFromGallery(_Add):
+    template = f"Add the expenses from {PICTURE} in Simple Gallery Pro to {APP}."
+    complexity = 6
+    difficulty = "hard"
+    apps = (PACKAGE, GALLERY)
+
+    def prepare(self, phone: Phone, params: Params) -> None:
+        super().prepare(phone, params)
+        clear_files(phone, SDCARD)
+        put_picture(phone, f"{DCIM}/{PICTURE}", text_picture(listed(params["targets"], "text_block", PAGE_WIDTH)))
+        others = text_picture(listed(params["noise"], "text_block", PAGE_WIDTH))
+        for number in range(10):
+            put_picture(phone, f"{DCIM}/old_expenses_{number}.jpg", others)
+
+    def goal(self, params: Params) -> str:
+        return self.template
+
+    def plan(self, finger: Finger, params: Params) -> Plan:
+        yield finger.open("Simple Gallery Pro")
+        yield finger.tap("DCIM")
+        yield from finger.scroll_to(PICTURE)
+        yield finger.tap(PICTURE)
+        yield from super().plan(finger, params)
+
+
+def listed(rows: Iterable[Given], form: str, width: int = 0) -> str:
     """Expenses as goals and files list them."""
-    return as_text("Expense", [_told(row) for row in rows], form)
+    return as_text("Expense", [_told(row) for row in rows], form, width)
 
 
 def _told(row: Given) -> dict[str, Any]:
@@ -273,6 +334,8 @@ def _line(finger: Finger, row: Given) -> Element | None:
 
 TASKS = (
     ExpenseAddMultiple,
+    ExpenseAddMultipleFromGallery,
+    ExpenseAddMultipleFromMarkor,
     ExpenseAddSingle,
     ExpenseDeleteDuplicates,
     ExpenseDeleteDuplicates2,

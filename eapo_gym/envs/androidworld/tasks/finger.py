@@ -26,10 +26,10 @@ class Finger:
     look: Callable[[], list[Element]]
 
     def find(self, said: str, *, kind: str = "", number: int = 0) -> Element | None:
-        """The element with that text or description, or one that matches `/pattern/`."""
+        """The element with that text or description, or one that matches `/pattern/`; -1 is the number of the last."""
         fits = _fits(said)
         found = [each for each in self.look() if (fits(each.text) or fits(each.desc)) and kind in each.kind]
-        return found[number] if number < len(found) else None
+        return found[number] if -len(found) <= number < len(found) else None
 
     def sees(self, said: str) -> bool:
         return self.find(said) is not None
@@ -111,6 +111,10 @@ class Finger:
     @staticmethod
     def back() -> Action:
         return Action("navigate_back")
+
+    @staticmethod
+    def wait() -> Action:
+        return Action("wait")
 
     @staticmethod
     def answer(text: str) -> Action:

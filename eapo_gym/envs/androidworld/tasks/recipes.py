@@ -7,6 +7,9 @@ from typing import Any, ClassVar
 
 from eapo_gym.envs.androidworld.actions import Action
 from eapo_gym.envs.androidworld.elements import Element
+from eapo_gym.envs.androidworld.phone.apps.gallery import PACKAGE as GALLERY
+from eapo_gym.envs.androidworld.phone.apps.markor.storage import NOTEBOOK
+from eapo_gym.envs.androidworld.phone.apps.markor.storage import PACKAGE as MARKOR
 from eapo_gym.envs.androidworld.phone.apps.recipes import (
     ADD,
     DATABASE,
@@ -18,8 +21,11 @@ from eapo_gym.envs.androidworld.phone.apps.recipes import (
     SAVE,
     SEARCH,
 )
+from eapo_gym.envs.androidworld.phone.files import SDCARD
+from eapo_gym.envs.androidworld.phone.phone import Phone
 from eapo_gym.envs.androidworld.tasks.base import Params, Plan, TaskDice
 from eapo_gym.envs.androidworld.tasks.finger import Finger, NotOnScreen, any_of
+from eapo_gym.envs.androidworld.tasks.papers import clear_files, clear_folder, put_picture, put_text, text_picture
 from eapo_gym.envs.androidworld.tasks.rows import (
     AdditionTask,
     DeletionTask,
@@ -31,6 +37,11 @@ from eapo_gym.envs.androidworld.tasks.rows import (
 
 APP = "Broccoli app"
 FORMS = ("csv", "text_block")
+NOTE_FILE, PICTURE = "recipes.txt", "recipes.jpg"
+DCIM = f"{SDCARD}/DCIM"
+PAGE_WIDTH = 60
+"""Letters in a line of a picture."""
+
 WRITTEN = ("title", "description", "servings", "preparationTime", "ingredients", "directions")
 """What goals and files tell of a recipe."""
 
@@ -134,7 +145,7 @@ Given = Mapping[str, Any]
 
 
 class _Recipes(RowTask):
-    apps = (PACKAGE,)
+    apps: ClassVar[tuple[str, ...]] = (PACKAGE,)
     database, table, key = DATABASE, RECIPES, "recipeId"
 
 
@@ -251,7 +262,7 @@ class _Add(_Recipes, AdditionTask):
     template = f"Add the following recipes into the {APP}:\n{{recipes}}"
     exact = ("favorite",)
     alike = ("title", "description", "servings", "preparationTime", "source", "ingredients", "directions")
-    kept = ("text_representation_type",)
+    kept: ClassVar[tuple[str, ...]] = ("text_representation_type",)
 
     targets: ClassVar[int] = 3
     noise: ClassVar[int] = 10
@@ -283,9 +294,78 @@ class RecipeAddMultipleRecipes(_Add):
     difficulty = "medium"
 
 
-def listed(rows: Iterable[Given], form: str) -> str:
+class RecipeAddMultipleRecipesFromMarkor(_Add):
+    template = f"Add the recipes from {NOTE_FILE} in Markor to the Broccoli recipe app."
+    complexity = 6
+    difficulty = "hard"
+    apps = (PACKAGE, MARKOR)
+
+    def prepare(self, phone: Phone, params: Params) -> None:
+        super().prepare(phone, params)
+        clear_folder(phone, NOTEBOOK)
+        form = params["text_representation_type"]
+        put_text(phone, f"{NOTEBOOK}/{NOTE_FILE}", listed(self._noted(params), form))
+
+    def _noted(self, params: Params) -> list[Given]:
+        """The recipes in the note."""
+        return list(params["targets"])
+
+    def goal(self, params: Params) -> str:
+        return self.template.format(**params)
+
+    def plan(self, finger: Finger, params: Params) -> Plan:
+        yield finger.open("Markor")
+        yield finger.tap(NOTE_FILE)
+        yield from super().plan(finger, params)
+
+
+class RecipeAddMultipleRecipesFromMarkor2(RecipeAddMultipleRecipesFromMarkor):
+    template = (
+        f"Add the recipes from {NOTE_FILE} in Markor that take {{prep_time}} to prepare into the Broccoli recipe app."
+    )
+    kept = ("text_representation_type", "prep_time")
+    noise = 40
+
+    def draw(self, dice: TaskDice) -> dict[str, Any]:
+        time = dice.pick(TIMES)
+
+        def takes_it(row: Given) -> bool:
+            return bool(row["preparationTime"] == time)
+
+        targets = different(self.targets, lambda: _recipe_that(dice, takes_it))
+        noise = different(self.noise, lambda: _recipe_that(dice, lambda row: not takes_it(row)))
+        form = dice.pick(FORMS)
+        return {"targets": targets, "noise": noise, "text_representation_type": form, "prep_time": time}
+
+    def _noted(self, params: Params) -> list[Given]:
+        """By title, which puts those that are asked for among the others."""
+        return sorted([*params["targets"], *params["noise"]], key=lambda row: (row["title"], repr(row)))
+
+
+class RecipeAddMultipleRecipesFromImage(_Add):
+    template = f"Add the recipes from {PICTURE} in Simple Gallery Pro to the Broccoli recipe app."
+    complexity = 6
+    difficulty = "hard"
+    apps = (PACKAGE, GALLERY)
+
+    def prepare(self, phone: Phone, params: Params) -> None:
+        super().prepare(phone, params)
+        clear_files(phone, SDCARD)
+        put_picture(phone, f"{DCIM}/{PICTURE}", text_picture(listed(params["targets"], "text_block", PAGE_WIDTH)))
+
+    def goal(self, params: Params) -> str:
+        return self.template
+
+    def plan(self, finger: Finger, params: Params) -> Plan:
+        yield finger.open("Simple Gallery Pro")
+        yield finger.tap("DCIM")
+        yield finger.tap(PICTURE)
+        yield from super().plan(finger, params)
+
+
+def listed(rows: Iterable[Given], form: str, width: int = 0) -> str:
     """Recipes as goals and files list them."""
-    return as_text("Recipe", [{name: row[name] for name in WRITTEN} for row in rows], form)
+    return as_text("Recipe", [{name: row[name] for name in WRITTEN} for row in rows], form, width)
 
 
 def _recipe(dice: TaskDice, title: str = "") -> dict[str, Any]:
@@ -395,6 +475,9 @@ def _is_open(finger: Finger, row: Given) -> bool:
 
 TASKS = (
     RecipeAddMultipleRecipes,
+    RecipeAddMultipleRecipesFromImage,
+    RecipeAddMultipleRecipesFromMarkor,
+    RecipeAddMultipleRecipesFromMarkor2,
     RecipeAddSingleRecipe,
     RecipeDeleteDuplicateRecipes,
     RecipeDeleteDuplicateRecipes2,

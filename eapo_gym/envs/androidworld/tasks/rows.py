@@ -6,6 +6,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from difflib import SequenceMatcher
+from textwrap import wrap
 from typing import Any, ClassVar, TypeVar
 
 from eapo_gym.envs.androidworld.phone.databases import DatabaseError, Row, Rows
@@ -145,10 +146,10 @@ def different(count: int, draw: Callable[[], T], among: Sequence[T] = ()) -> lis
     return found
 
 
-def as_text(kind: str, rows: Sequence[Mapping[str, Any]], form: str) -> str:
+def as_text(kind: str, rows: Sequence[Mapping[str, Any]], form: str, width: int = 0) -> str:
     """The rows as the benchmark's goals and files list them: a table with bars, or a block of lines for each.
 
-    The first column of a row is its headline. `form` is "csv" or "text_block".
+    The first column of a row is its headline. `form` is "csv" or "text_block", whose lines may be `width` long at most.
     """
     if form == "csv":
         head = "|".join(rows[0]) if rows else ""
@@ -156,5 +157,6 @@ def as_text(kind: str, rows: Sequence[Mapping[str, Any]], form: str) -> str:
     blocks = []
     for row in rows:
         (_, headline), *others = row.items()
-        blocks.append(f"{kind}: {headline}\n" + "".join(f" {name}: {value}\n" for name, value in others))
+        told = [(name, "\n".join(wrap(str(value), width)) if width else value) for name, value in others]
+        blocks.append(f"{kind}: {headline}\n" + "".join(f" {name}: {value}\n" for name, value in told))
     return "\n".join(blocks)

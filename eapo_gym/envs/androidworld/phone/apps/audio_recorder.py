@@ -44,6 +44,11 @@ DELETED = ".del"
 """At the end of the name of a file that is in the trash."""
 
 ON, OFF = "on", "off"
+RECORD = ("Record", "Start recording")
+STOP = ("Stop recording", "Finish recording")
+SAVE = ("Save", "OK", "Done")
+"""What buttons are called, here and there."""
+
 SAMPLES = 48
 """Of the wave that is drawn."""
 
@@ -355,10 +360,10 @@ def _controls(at: Scene, recorded: float | None) -> View:
         settings = _side("settings", at.taste.choose("recorder gear", "Settings", "Preferences"), ("go", Settings.name))
         listed = _side("list", at.taste.choose("recorder records", "Records list", "All records"), ("go", Records.name))
         left, right = at.taste.choose("recorder sides", (settings, listed), (listed, settings))
-        middle = _big("mic", at.taste.choose("recorder start", "Record", "Start recording"), ("record",))
+        middle = _big("mic", at.taste.choose("recorder start", *RECORD), ("record",))
     else:
         left = _side("close", at.taste.choose("recorder discard", "Delete recording", "Discard"), ("discard",))
-        right = _side("check", at.taste.choose("recorder stop", "Stop recording", "Finish recording"), ("stop",))
+        right = _side("check", at.taste.choose("recorder stop", *STOP), ("stop",))
         paused = at.memory["recording"][0] is None
         middle = _big("mic" if paused else "pause", "Resume recording" if paused else "Pause recording",
                       ("pause_recording",))  # fmt: skip
@@ -411,7 +416,7 @@ def _main_over(at: Scene) -> list[View]:
                 checkbox(bool(at.get("do_not_ask")), ("do_not_ask",), desc="Don't ask again"),
                 text("Don't ask again", across="center"), tap=("do_not_ask",),
             )  # fmt: skip
-            save = at.taste.choose("recorder save", "Save", "OK", "Done")
+            save = at.taste.choose("recorder save", *SAVE)
             title = at.taste.choose("recorder name", "Save record", "Name the record")
             return [dialog(title, [_name_field(at), ask], [button("Cancel", ("close",)), button(save, ("saved",))])]
     return []

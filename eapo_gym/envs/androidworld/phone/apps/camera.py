@@ -39,6 +39,7 @@ ALBUM = f"{SDCARD}/DCIM/Camera"
 """Where other cameras put their photos; they are shown too."""
 
 PHOTO, VIDEO = "Camera", "Video"
+MODE_LIST, SHUTTER = "Mode list", "Shutter"
 _MODES = {PHOTO: "camera", VIDEO: "video"}
 _WHITE, _BLACK = "#ffffff", "#000000"
 
@@ -173,7 +174,7 @@ def _top(at: Scene, recording: bool) -> View:
     options = icon_button(
         "more", at.taste.choose("camera options", "Options", "Mode options"), ("options",), color=_WHITE
     )
-    modes = icon_button("menu", "Mode list", ("modes",), color=_WHITE)
+    modes = icon_button("menu", MODE_LIST, ("modes",), color=_WHITE)
     gear = icon_button("settings", "Settings", ("settings",), color=_WHITE)
     start = gear if _has_strip(at) else modes
     name = text(_mode(at), color=_WHITE, size=16, along="center", across="center", grow=1, id="mode_name")
@@ -201,7 +202,7 @@ def _controls(at: Scene, taken: list[str], recording: bool) -> View:
     fill = "#e53935" if video else _WHITE
     shape = Look(fill=fill, round=36, icon="stop" if recording else "video" if video else "camera", size=30,
                  color=_WHITE if video else _BLACK)  # fmt: skip
-    shutter = View(kind=IMAGE_BUTTON, desc="Shutter", id="shutter_button", tap=("shutter",), width=72, height=72,
+    shutter = View(kind=IMAGE_BUTTON, desc=SHUTTER, id="shutter_button", tap=("shutter",), width=72, height=72,
                    across="center", look=shape)  # fmt: skip
     flip = icon_button("refresh", "Switch camera", ("next", "lens", "back", "front"), color=_WHITE)
     end = space(width=56) if recording else replace(flip, width=56)

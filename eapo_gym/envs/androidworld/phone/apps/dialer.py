@@ -64,6 +64,7 @@ class Dialtacts(Screen):
         parts = at.taste.order("dialer parts", list(PARTS))
         frame = column(
             search_bar(at, "Search contacts", icon_button("more", "More options", ("over", "menu"))),
+            *_call_banner(at),
             listing(body, name=part),
             bottom_bar([(PARTS[name], name) for name in parts], part, "part"),
             fill="page",
@@ -93,6 +94,8 @@ class Dialtacts(Screen):
                 number = str(turn.get("dialled", ""))
                 kind = "vnd.android.cursor.dir/contact"
                 turn.ask(Intent("android.intent.action.INSERT", kind=kind, extras={"phone": number}))
+            case ("return",):
+                turn.open(IN_CALL)
             case ("history",):
                 turn.drop(OVER)
                 turn.open(HISTORY)
@@ -134,6 +137,19 @@ class Dialtacts(Screen):
         elif over == "menu":
             entries: list[tuple[str, Event]] = [("Call history", ("history",)), ("Create new contact", ("create",))]
             yield menu(at.taste.order("dialer menu", entries), ("leave",))
+
+
+def _call_banner(at: Scene) -> Sequence[View]:
+    """The way back to a call whose screen was left."""
+    call = at.state.call
+    if call is None:
+        return []
+    words = text(f"Return to call with {people.called(at, call.number)}", color="#ffffff", across="center", lines=1)
+    banner = row(
+        icon("call", color="#ffffff"), replace(words, grow=1), gap=16, height=48, pad=(20, 0, 16, 0),
+        fill=ANSWERED_COLOUR, tap=("return",),
+    )  # fmt: skip
+    return [banner]
 
 
 def _favorites(at: Scene) -> Sequence[View]:
@@ -398,7 +414,8 @@ class InCall(Screen):
     def view(self, at: Scene) -> View:
         call = at.state.call
         if call is None:
-            return column(text("Call ended", size=22, along="center", id="contactgrid_status_text"), along="center")
+            said = text("Call ended", size=22, along="center", id="contactgrid_status_text")
+            return column(said, along="center", fill="page", tap=("end",))
         name = people.called(at, call.number)
         number = [text(call.number, color="faint", along="center", id="contactgrid_forwardNumber")]
         ringing = call.incoming and call.answered is None

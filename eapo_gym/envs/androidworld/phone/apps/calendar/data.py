@@ -296,6 +296,11 @@ def long_day(day: date) -> str:
     return f"{day:%B} {day.day} ({day:%a})"
 
 
+def full_day(at: Scene, day: date) -> str:
+    """With the year, where it is not this one."""
+    return long_day(day) if day.year == at.now.year else f"{day:%B} {day.day} {day.year} ({day:%a})"
+
+
 def spoken_time(at: Scene, each: Occurrence, day: date | None = None) -> str:
     """From when to when, with the days where they are others than the one that is shown."""
     first, last = day_of(each.start), day_of(each.end)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from urllib.parse import quote, quote_plus, unquote, urljoin, urlsplit
 
 from eapo_gym.envs.androidworld.phone.app import OVER, App, Intent, Scene, Screen, Turn
-from eapo_gym.envs.androidworld.phone.apps.chooser import to_view
+from eapo_gym.envs.androidworld.phone.apps.chooser import path_of, to_view
 from eapo_gym.envs.androidworld.phone.apps.chrome.documents import Document, read_html
 from eapo_gym.envs.androidworld.phone.apps.chrome.games import (
     ANSWER,
@@ -66,6 +66,9 @@ hidden INTEGER DEFAULT 0 NOT NULL)"""
 
 ADDRESS, FIND = "address", "find"
 """Fields."""
+
+WELCOME = ("Use without an account", "Accept & continue", "Skip")
+PRIVACY = ("Got it", "No thanks", "Continue")
 
 _GAME_EVENTS = {"step", "click_me", "submit_product", "colour", "stroke", "clear_canvas", "submit_drawing"}
 
@@ -375,10 +378,10 @@ def _welcome(at: Scene) -> View:
     """What a new Chrome asks before anything else."""
     if preference(at, PACKAGE, "first_run") == "privacy":
         title, said = "Privacy in Chrome", "You decide what Chrome keeps. You can change it in Settings at any time."
-        buttons = [_wide(at.taste.choose("chrome privacy", "Got it", "No thanks", "Continue"), ("begin",), "filled")]
+        buttons = [_wide(at.taste.choose("chrome privacy", *PRIVACY), ("begin",), "filled")]
     else:
         title, said = "Welcome to Chrome", "Sign in to get your bookmarks and passwords, or go on without an account."
-        without = at.taste.choose("chrome welcome", "Use without an account", "Accept & continue", "Skip")
+        without = at.taste.choose("chrome welcome", *WELCOME)
         buttons = [_wide("Add account to device", ("welcome",), "soft"), _wide(without, ("welcome",), "filled")]
     return column(
         space(grow=1),
@@ -783,7 +786,10 @@ class Chrome(App):
         if intent.action != "android.intent.action.VIEW":
             return None
         scheme = intent.data.partition(":")[0].lower()
-        shows = intent.kind in ("text/html", "") or (scheme == "file" and kind_of(intent.data) == "text/html")
-        if scheme in ("http", "https") or (scheme == "file" and shows):
+        if scheme in ("http", "https"):
             return Activity(PACKAGE, Window.name, {"open": intent.data})
+        if scheme == "file" and "text/html" in (intent.kind, kind_of(intent.data)):
+            # Other apps name the file as it is, and not as an address is written.
+            path = path_of(intent.data)
+            return Activity(PACKAGE, Window.name, {"open": address_of(path) if path in at.files else intent.data})
         return None
