@@ -142,6 +142,14 @@ def webshop_experts(result: Any) -> str:
     return "\n\n".join(parts)
 
 
+def androidworld_verdicts(result: Any) -> str:
+    attempts = result["attempts"]
+    body = [[name, number(count)] for name, count in attempts.items()]
+    body += [["judged to be done", number(result["passing"])], ["judged otherwise by us", number(len(result["different"]))]]
+    said = f"{len(result['tasks'])} tasks, prepared and judged by the benchmark's own code, and judged by ours:"
+    return f"{said}\n\n" + rows(["attempts", "number"], body)
+
+
 def hosting(result: Any) -> str:
     body = [
         [call, number(places["local"]["median"]) if "local" in places else "–", number(places["hosted"]["median"])]
@@ -337,6 +345,9 @@ MEASURED: dict[str, Callable[[], str]] = {
     "summary": _part("alfworld", "python benchmarks/alfworld.py", summary),
     "agreement": _part("alfworld_agreement", "python benchmarks/alfworld_agreement.py", agreement),
     "experts": _part("alfworld_experts", "python benchmarks/alfworld_experts.py", experts),
+    "androidworld verdicts": _part(
+        "androidworld_verdicts", "python benchmarks/androidworld_verdicts.py", androidworld_verdicts
+    ),
     "webshop experts": _part("webshop_experts", "python benchmarks/webshop_experts.py", webshop_experts),
     "hosting": _part("hosting", "python benchmarks/hosting.py", hosting),
     "batching": _part("engine_batching", "python benchmarks/engine_batching.py", batching),

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-BUILD_COMMAND = "eapo-gym data webshop --from FOLDER"
+BUILD_COMMAND = "eapo-gym data webshop"
 """Builds the official catalogue and its index from the folder that has the benchmark's files."""
 
 NO_PRICE = 100.0
