@@ -1,4 +1,4 @@
-"""The experts as agents: ALFWorld's oracle, which looks into the game, and the explorer, which does not."""
+"""The experts as agents: the oracle, which looks into the environment, and the explorer, which does not."""
 
 from __future__ import annotations
 
@@ -9,13 +9,18 @@ from typing import Any, Protocol, runtime_checkable
 import gymnasium as gym
 
 from eapo_gym.agents.base import Agent, AgentError
+from eapo_gym.envs.base import AgentEnv
+from eapo_gym.errors import ContractError
 from eapo_gym.schema import Observation, Turn
 
 _ROLLBACK = "rollback"
 
 
 class OracleAgent(Agent):
-    """Takes the first step of a shortest plan from the true state: the upper bound, and stamped as privileged."""
+    """Does what somebody does who knows the environment: the upper bound, and stamped as privileged.
+
+    In ALFWorld it takes the first step of a shortest plan from the true state; elsewhere it asks `AgentEnv.oracle`.
+    """
 
     name = "oracle"
     privileged = True
@@ -25,15 +30,27 @@ class OracleAgent(Agent):
         from eapo_gym.envs.alfworld.experts import Oracle
 
         core = env.unwrapped
-        if not isinstance(core, ALFWorldEnv):
+        if isinstance(core, ALFWorldEnv):
+            return _turn(Oracle().act(core.game, core.state))
+        action = _told(core)
+        if action is None:
             raise AgentError(
-                f"The oracle plans in ALFWorld's native engine, and {type(core).__name__} is not that: take another "
-                "agent for this environment."
+                "The oracle plays ALFWorld's native engine and environments that have an oracle of their own, and "
+                f"{type(core).__name__} is neither: take another agent for this environment."
             )
-        return _turn(Oracle().act(core.game, core.state))
+        return Turn(think="This is the next step of the plan.", memory="", action=action, format_ok=True)
 
     def act(self, observation: Observation) -> Turn:
         raise AgentError("The oracle looks into the environment: call act_in(env, observation) instead of act.")
+
+
+def _told(core: object) -> str | None:
+    if not isinstance(core, AgentEnv):
+        return None
+    try:
+        return core.oracle()
+    except ContractError as lost:
+        raise AgentError(str(lost)) from lost
 
 
 class ExplorerAgent(Agent):
@@ -178,7 +195,11 @@ class ALFWorldExplorer:
         return None if decision is None else _turn(decision)
 
 
-_EXPLORERS = [f"{__name__}:ALFWorldExplorer", "eapo_gym.envs.webshop.experts:Explorer"]
+_EXPLORERS = [
+    f"{__name__}:ALFWorldExplorer",
+    "eapo_gym.envs.webshop.experts:Explorer",
+    "eapo_gym.envs.androidworld.experts:Explorer",
+]
 """Asked in this order."""
 
 

@@ -87,6 +87,13 @@ class AgentEnv(gym.Env[Obs, str], ABC):
         """
         return []
 
+    def oracle(self) -> str | None:
+        """The next action of somebody who knows the environment, or None where there is nobody who does.
+
+        It changes nothing, and is the same until the next step. Raises `ContractError` where they have lost the thread.
+        """
+        return None
+
     def live_page(self) -> dict[str, Any] | None:
         """What a person who plays in the browser sees of this state and clicks in, or None: they read its text.
 

@@ -83,12 +83,12 @@ class Hands:
             phone.tap(*place)
         elif kind == "long_press" and place:
             phone.hold(*place)
-        elif kind == "input_text":
+        elif kind == "input_text" and action.text:
             if place:
                 phone.tap(*place)
             if action.clear_text:
                 phone.select_all()
-            phone.type(action.text or "")
+            phone.type(action.text)
             phone.key(KEY_ENTER)
         elif kind == "keyboard_enter":
             phone.key(KEY_ENTER)

@@ -16,6 +16,8 @@ from eapo_gym.envs.androidworld.phone.state import State
 from eapo_gym.envs.androidworld.phone.windows import HEIGHT, WIDTH
 from eapo_gym.envs.androidworld.tasks import supported
 from eapo_gym.envs.androidworld.tasks.base import Params, Task, TaskDice
+from eapo_gym.envs.androidworld.tasks.finger import Finger
+from eapo_gym.envs.androidworld.tasks.guide import Guide
 from eapo_gym.envs.base import AgentEnv, Info, Obs
 from eapo_gym.envs.dice import Dice
 from eapo_gym.errors import ActionError, ContractError, SnapshotError, UnknownName
@@ -105,6 +107,7 @@ class AndroidWorldEnv(AgentEnv):
         self._hands: Hands | None = None
         self._task: Task | None = None
         self._params: Params = {}
+        self._guide: Guide | None = None
         self._answer = ""
         self._ended = False
 
@@ -142,6 +145,8 @@ class AndroidWorldEnv(AgentEnv):
             raise TypeError(f"expected an action (str) such as {EXAMPLES[0]}, got {type(action).__name__}")
         before = self.phone.state
         notice, reward, won = "", 0.0, False
+        if self._guide is not None:
+            self._guide.follow(action)
         try:
             parsed = parse_action(action)
             if parsed.action_type == "status":
@@ -172,6 +177,7 @@ class AndroidWorldEnv(AgentEnv):
             self._enter(snapshot.task)
         self.phone.state = snapshot.state
         self._answer, self._ended = snapshot.answer, snapshot.ended
+        self._guide = None
         return self._observation(""), self._info(valid=True)
 
     def valid_actions(self) -> list[str] | None:
@@ -227,6 +233,14 @@ class AndroidWorldEnv(AgentEnv):
             return self.hands.pixels()
         return f"{self._where()}\n{as_text(self._elements())}" if self.render_mode == "ansi" else None
 
+    def oracle(self) -> str | None:
+        """The next action of the task's plan, which begins with the episode."""
+        if self._guide is None:
+            raise ContractError(
+                "The oracle follows a plan that begins with the episode: call reset() first. Restoring a snapshot ends it."
+            )
+        return self._guide.next()
+
     # Its parts
 
     def _enter(self, task_id: str) -> None:
@@ -238,6 +252,7 @@ class AndroidWorldEnv(AgentEnv):
         params = self._task.draw(TaskDice(split, name, number))
         self._task.prepare(self.phone, params)
         self._params = self._task.begun(self.phone, params)
+        self._guide = Guide(self._task.plan(Finger(self._elements), self._params))
 
     def _judged(self, action: Action) -> float:
         assert self._task is not None

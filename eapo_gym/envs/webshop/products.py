@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 BUILD_COMMAND = "eapo-gym data webshop"
-"""Builds the official catalogue and its index from the folder that has the benchmark's files."""
+"""Brings the benchmark's files, and builds its catalogue and index from them."""
 
 NO_PRICE = 100.0
 """What the benchmark takes for the price of a product that has none."""

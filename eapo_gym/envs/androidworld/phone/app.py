@@ -22,8 +22,8 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
 from typing import Any, ClassVar, TypeVar
 
-from eapo_gym.envs.androidworld.phone.databases import Database, Keep, Row, Rows, Value
-from eapo_gym.envs.androidworld.phone.files import Files
+from eapo_gym.envs.androidworld.phone.databases import Database, DatabaseError, Keep, Row, Rows, Value
+from eapo_gym.envs.androidworld.phone.files import FileError, Files
 from eapo_gym.envs.androidworld.phone.state import LAUNCHER, Activity, Kept, State, Task, Toast
 from eapo_gym.envs.androidworld.phone.ui.view import Event, View
 from eapo_gym.envs.dice import Dice
@@ -214,6 +214,15 @@ class Turn(Scene):
 
     def delete(self, path: str, table: str, where: Keep) -> None:
         self._save(path, self.database(path).delete(table, where))
+
+    def mend(self, path: str, empty: Database) -> None:
+        """Make a database anew that is gone, is broken, or has not the tables that it should have."""
+        try:
+            is_whole = empty.tables.keys() <= self.database(path).tables.keys()
+        except (FileError, DatabaseError):
+            is_whole = False
+        if not is_whole:
+            self._save(path, empty)
 
     def set(self, namespace: str, name: str, value: str) -> None:
         """Change a setting of the phone."""

@@ -11,7 +11,7 @@ from eapo_gym.envs.androidworld.phone.app import App, Intent, PhoneError, Scene,
 from eapo_gym.envs.androidworld.phone.keyboard import BACKSPACE, ENTER, LETTERS, SHIFT
 from eapo_gym.envs.androidworld.phone.keyboard import PACKAGE as KEYBOARD
 from eapo_gym.envs.androidworld.phone.state import Activity, State, Task
-from eapo_gym.envs.androidworld.phone.ui.caret import letter_at
+from eapo_gym.envs.androidworld.phone.ui.caret import caret, letter_at
 from eapo_gym.envs.androidworld.phone.ui.layout import Box, Placed
 from eapo_gym.envs.androidworld.phone.ui.view import Event, View
 from eapo_gym.envs.androidworld.phone.windows import (
@@ -157,7 +157,8 @@ class Phone:
         elif self.state.shade and y0 - y1 > STILL:
             self.state = replace(self.state, shade=False)
         else:
-            self._drag(x0, y0, x1, y1)
+            # The benchmark's swipes begin at the very edge of the screen, and even one pixel beside it.
+            self._drag(min(max(x0, 0), WIDTH - 1), min(max(y0, 0), HEIGHT - 1), x1, y1)
 
     def type(self, letters: str) -> None:
         """Write into the field that has the focus."""
@@ -400,6 +401,7 @@ class Phone:
         front = replace(self.state.front, focus=field, cursor=cursor, all_selected=False, edit_menu=False)
         self.state = replace(self.state.with_front(front), keyboard=True, keyboard_page=LETTERS)
         self._reveal()
+        self._show_cursor()
 
     def _reveal(self) -> None:
         """Scroll on until the field that is written into comes out from under the keyboard."""
@@ -413,6 +415,18 @@ class Phone:
             self._scroll(lists[0], REVEAL_STEP)
             if self.state.front.scrolled == before:
                 return
+
+    def _show_cursor(self) -> None:
+        """Scroll the list that the field is in so far that one sees where the next letter goes."""
+        front = self.state.front
+        for moving in self.windows[0].placed.walk():
+            field = next((each for each in moving.walk() if each.view.field == front.focus), None)
+            if moving.view.scroll and field is not None and field.is_seen:
+                end = len(field.view.text)
+                _, top, _, bottom = caret(field, end if front.cursor is None else min(front.cursor, end))
+                by = max(bottom - moving.seen[3], 0) or min(top - moving.seen[1], 0)
+                if by:
+                    self._scroll(moving, by)
 
     def _field(self) -> View | None:
         """The field that has the focus, as it is shown."""
@@ -480,6 +494,7 @@ class Phone:
         turn.keep(**{name: written})
         self._screen().typed(turn, name)
         self.state = turn.state
+        self._show_cursor()
 
     def _edit(self, what: str) -> None:
         field = self._field()

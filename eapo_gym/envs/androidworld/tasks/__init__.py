@@ -18,6 +18,7 @@ MODULES: Sequence[str] = (
     "contacts",
     "sms",
     "calendar",
+    "calendar_questions",
     "markor",
     "files",
     "gallery",

@@ -6,7 +6,7 @@ import posixpath
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import timedelta
-from typing import Any
+from typing import Any, ClassVar
 
 from eapo_gym.envs.androidworld.actions import Action
 from eapo_gym.envs.androidworld.elements import Element
@@ -63,7 +63,7 @@ FOLDERS = (
 
 
 class _Markor(Task):
-    apps: tuple[str, ...] = (PACKAGE,)
+    apps: ClassVar[tuple[str, ...]] = (PACKAGE,)
 
 
 class _Create(_Markor):
@@ -429,7 +429,9 @@ class MarkorEditNote(_Markor):
 
 
 class MarkorChangeNoteContent(_Markor):
-    template = 'Update the content of {original_name} to "{updated_content}" in Markor and change its name to {new_name}.'
+    template = (
+        'Update the content of {original_name} to "{updated_content}" in Markor and change its name to {new_name}.'
+    )
     complexity = 1.2
     difficulty = "medium"
 

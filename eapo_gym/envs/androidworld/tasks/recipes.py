@@ -426,28 +426,43 @@ def _next_field(finger: Finger, left: Mapping[str, str]) -> str | None:
 
 
 def _delete(finger: Finger, rows: Iterable[Given]) -> Plan:
-    """Delete them one after the other. Of those that look the same in the list the newest stands last."""
+    """Delete them one after the other."""
     for row in rows:
-        if not _cards(finger, row):
-            yield from _search(finger, row["title"])
-        if len(_cards(finger, row)) > _MOST_CARDS:
-            yield finger.scroll("down")
-        for number in range(1, len(_cards(finger, row)) + 1):
-            cards = _cards(finger, row)
-            yield Action("click", index=cards[-number].index)
-            if _is_open(finger, row):
-                break
-            yield finger.back()
-        else:
-            raise NotOnScreen(f"Expected the recipe {row['title']!r} in the list.")
+        yield from _open(finger, row)
         if not finger.sees(any_of(DELETE)):
             yield finger.tap("More options")
         yield finger.tap(any_of(DELETE))
         yield finger.tap(any_of(name.upper() for name in DELETE))
 
 
+def _open(finger: Finger, row: Given) -> Plan:
+    """Open a recipe: the only one that looks like it, or one of those that a search finds."""
+    if len(_cards(finger, row)) == 1:
+        yield from _try_cards(finger, row)
+        if _is_open(finger, row):
+            return
+    yield from _search(finger, row["title"])
+    if len(_cards(finger, row)) > _MOST_CARDS:
+        yield finger.scroll("down")
+    yield from _try_cards(finger, row)
+    if not _is_open(finger, row):
+        yield finger.scroll("up")
+        yield from _try_cards(finger, row)
+    if not _is_open(finger, row):
+        raise NotOnScreen(f"Expected the recipe {row['title']!r} in the list.")
+
+
 _MOST_CARDS = 5
 """If there are more of them, some are below the screen."""
+
+
+def _try_cards(finger: Finger, row: Given) -> Plan:
+    """Open those that look like it, until it is the right one. The newest stand last."""
+    for number in range(1, len(_cards(finger, row)) + 1):
+        yield Action("click", index=_cards(finger, row)[-number].index)
+        if _is_open(finger, row):
+            return
+        yield finger.back()
 
 
 def _search(finger: Finger, title: str) -> Plan:

@@ -71,14 +71,13 @@ def _wordings(day: date, today: date) -> list[str]:
     return wordings
 
 
-def day_meant(words: str, today: date) -> date:
-    """Which day is meant; a day of the week is the next one of that name."""
-    for away in range(15):
+def day_meant(words: str, today: date, *, past: bool = False) -> date:
+    """Which day is meant; of the days of a name the next one, or the last one where it is about the past."""
+    ways = (-1, 1) if past else (1, -1)
+    for away in (way * days for way in ways for days in range(15)):
         day = today + timedelta(days=away)
         if words in _wordings(day, today):
             return day
-    if words == "yesterday":
-        return today - timedelta(days=1)
     try:
         return datetime.strptime(words, DATE_FORMAT).date()
     except ValueError:

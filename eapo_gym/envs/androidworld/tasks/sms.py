@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 from eapo_gym.envs.androidworld.actions import Action
 from eapo_gym.envs.androidworld.phone.app import Intent, Turn
@@ -40,7 +40,7 @@ class _Send(Task):
 
     complexity = 1.2
     difficulty = "medium"
-    apps: tuple[str, ...] = (PACKAGE,)
+    apps: ClassVar[tuple[str, ...]] = (PACKAGE,)
 
     def draw(self, dice: TaskDice) -> dict[str, Any]:
         return {"number": draw_number(dice), "message": draw_message(dice)}

@@ -18,7 +18,7 @@ DRAFT = {"first": "Rosa", "last": "Weber", "phone": "415-555-0123", "phone_label
 
 
 @pytest.mark.parametrize(
-    "first, last, number, judged",
+    ("first", "last", "number", "judged"),
     [
         ("Rosa", "Weber", "+14155550123", 1),
         ("Rosa", "Weber", "+1 (415) 555-0123", 1),
@@ -52,7 +52,7 @@ def test_a_contact_in_the_trash_is_none() -> None:
 
 
 @pytest.mark.parametrize(
-    "written, judged",
+    ("written", "judged"),
     [
         ({}, 1),
         ({"first": "Roza"}, 0),
@@ -80,5 +80,6 @@ def test_a_form_that_was_saved_is_no_draft() -> None:
 
 def test_names_and_numbers_are_drawn_from_many() -> None:
     drawn = [ContactsAddContact().draw(TaskDice("many", seed)) for seed in range(50)]
-    assert len({each["name"] for each in drawn}) > 40 and len({each["number"] for each in drawn}) == 50
+    assert len({each["name"] for each in drawn}) > 40
+    assert len({each["number"] for each in drawn}) == 50
     assert all(len(each["number"]) == 12 and each["number"].startswith("+1") for each in drawn)

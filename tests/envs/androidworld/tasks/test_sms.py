@@ -33,7 +33,7 @@ def send(phone: Phone, number: str, message: str, kind: int = storage.SENT) -> N
 
 
 @pytest.mark.parametrize(
-    "number, message, kind, judged",
+    ("number", "message", "kind", "judged"),
     [
         ("+14155550123", "The key is under the third flower pot.", storage.SENT, 1),
         ("+1 415-555-0123", "the key is under the 3rd flower pot", storage.SENT, 1),
@@ -57,7 +57,7 @@ def test_a_message_must_go_to_the_number(number: str, message: str, kind: int, j
 def test_it_must_be_new_and_the_messenger_open() -> None:
     phone, task = new_phone(), SimpleSmsSend()
     task.prepare(phone, WANTED)
-    send(phone, **{"number": WANTED["number"], "message": WANTED["message"]})
+    send(phone, number=WANTED["number"], message=WANTED["message"])
     assert task.judge(phone, WANTED, "") == 0, "the home screen is in front"
     phone.open(PACKAGE)
     assert task.judge(phone, WANTED, "") == 1
@@ -72,7 +72,8 @@ def test_messages_come_in_before_one_answers(seed: int) -> None:
         params = task.draw(TaskDice(task.name(), seed))
         task.prepare(phone, params)
         rows = phone.change(lambda turn: storage.messages(turn))
-        assert 1 <= len(rows) <= 6 and {row["type"] for row in rows} == {storage.RECEIVED}
+        assert 1 <= len(rows) <= 6
+        assert {row["type"] for row in rows} == {storage.RECEIVED}
         assert params["number"] in {row["address"] for row in rows}
         if isinstance(task, SimpleSmsReplyMostRecent):
             assert rows[0]["address"] == params["number"]
@@ -84,7 +85,8 @@ def test_the_same_message_must_be_sent_once_more_and_only_once() -> None:
     params: dict[str, Any] = {"name": "Rosa Weber", **WANTED}
     phone = new_phone()
     task.prepare(phone, params)
-    assert phone.state.at_home and task.judge(phone, params, "") == 0
+    assert phone.state.at_home
+    assert task.judge(phone, params, "") == 0
     assert phone.change(lambda turn: storage.messages(turn))[0]["body"] == ASKS_AGAIN
     begun = phone.state
     send(phone, params["number"], "Which message?")

@@ -320,9 +320,9 @@ def _stage(at: Scene, recorded: float | None) -> View:
         under = _clock(player[0].seconds)
     else:
         name, seconds, share, under = "", 0.0, 0.0, "Press the button to record"
-    title: View = text(name, along="center", lines=1, id="txt_name")
+    title = text(name, along="center", lines=1, id="txt_name", pad=(24, 0, 24, 0))
     if player is not None and recorded is None:
-        title = text(name, along="center", lines=1, id="txt_name", tap=("rename", player[0].path))
+        title = replace(title, tap=("rename", player[0].path))
     return column(
         space(grow=1),
         title,

@@ -8,13 +8,15 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta, timezone
+from functools import lru_cache
+from itertools import groupby
 from typing import Any
 
 from eapo_gym.envs.androidworld.phone.app import OVER, App, Scene, Screen, Turn
-from eapo_gym.envs.androidworld.phone.databases import Database, DatabaseError, Row, Rows
+from eapo_gym.envs.androidworld.phone.databases import Database, DatabaseError, Row, Rows, Value
 from eapo_gym.envs.androidworld.phone.files import SDCARD, FileError
 from eapo_gym.envs.androidworld.phone.preferences import prefer, preference, without_preferences
-from eapo_gym.envs.androidworld.phone.state import State
+from eapo_gym.envs.androidworld.phone.state import Activity, State
 from eapo_gym.envs.androidworld.phone.ui.view import Event, Look, View
 from eapo_gym.envs.androidworld.phone.ui.widgets import (
     FRAME,
@@ -144,8 +146,13 @@ def category_of(row: Row) -> Category:
 
 def when(row: Row) -> datetime:
     """The moment of an expense, by the phone's clock."""
+    return _moment(_number(row, "created_date"))
+
+
+@lru_cache(maxsize=4_096)
+def _moment(milliseconds: int) -> datetime:
     try:
-        return datetime.fromtimestamp(_number(row, "created_date") / 1000, timezone.utc)
+        return datetime.fromtimestamp(milliseconds / 1000, timezone.utc)
     except (OverflowError, ValueError, OSError):
         return datetime(1970, 1, 1, tzinfo=timezone.utc)
 
@@ -185,9 +192,7 @@ def _currency(at: Scene) -> str:
 
 
 def _add(turn: Turn, row: Row) -> None:
-    """Add a row; a file that is gone is made anew."""
-    if DATABASE not in turn.files:
-        turn.change_files(lambda files, now: files.write(DATABASE, EMPTY, now))
+    turn.mend(DATABASE, EMPTY)
     turn.insert(DATABASE, TABLE, **row)
 
 
@@ -248,7 +253,7 @@ def _touched(turn: Turn, event: Event) -> None:
             row = _by_id(turn, number)
             turn.drop(OVER)
             if row is not None:
-                turn.open(ENTRY, **_written(row))
+                turn.start(Activity(PACKAGE, ENTRY, _written(row)))
         case ("item", number) if turn.get("chosen"):
             _choose(turn, number)
         case ("item", number):
@@ -409,13 +414,11 @@ def _week_card(at: Scene, rows: Iterable[Row]) -> View:
 def _logs(at: Scene) -> Part:
     rows = _listed(at)
     body: list[View] = []
-    day: date | None = None
     grouped = at.get("sort", NEWEST) in ("Newest first", "Oldest first")
-    for each in rows:
-        if grouped and when(each).date() != day:
-            day = when(each).date()
-            body.append(text(_day_name(at, day), size=13, color="primary", bold=True, pad=(16, 12, 16, 4)))
-        body.append(_line(at, each, day=not grouped))
+    for day, of_day in groupby(rows, key=lambda row: when(row).date()) if grouped else [(None, iter(rows))]:
+        if day is not None:
+            body.append(text(_day_name(at.now.date(), day), size=13, color="primary", bold=True, pad=(16, 12, 16, 4)))
+        body += [_line(at, each, day=not grouped) for each in of_day]
     if not rows:
         body = [nothing_yet("search", "Nothing found") if expenses(at) else _no_expenses()]
     return _logs_bar(at), body, _limits(at)
@@ -475,8 +478,14 @@ def _limits(at: Scene) -> list[View]:
 
 def _line(at: Scene, each: Row, *, day: bool) -> View:
     """An expense in a list; with the day where no headline says it."""
+    return _drawn(tuple(each.items()), _currency(at), day, each["expense_id"] in at.get("chosen", ()))
+
+
+@lru_cache(maxsize=4_096)
+def _drawn(values: tuple[tuple[str, Value], ...], currency: str, day: bool, on: bool) -> View:
+    """The list is drawn at every step, and most of its lines stay as they were."""
+    each = dict(values)
     category, number = category_of(each), each["expense_id"]
-    on = number in at.get("chosen", ())
     disc = View(
         kind=IMAGE, width=40, height=40, across="center",
         look=Look(fill=category.colour, round=20, icon="check" if on else category.icon, size=22, color="#ffffff"),
@@ -497,7 +506,7 @@ def _line(at: Scene, each: Row, *, day: bool) -> View:
     )
     came = _number(each, "category") == INCOME
     amount = column(
-        text(_signed(each, _currency(at)), bold=True, color="good" if came else "danger", along="end", id="tv_amount"),
+        text(_signed(each, currency), bold=True, color="good" if came else "danger", along="end", id="tv_amount"),
         text(_short_day(moment) if day else f"{moment:%H:%M}", size=13, color="faint", along="end", id="tv_date"),
         gap=2,
         along="center",
@@ -512,9 +521,10 @@ def _short_day(moment: datetime) -> str:
     return f"{moment:%b} {moment.day}, {moment.year}"
 
 
-def _day_name(at: Scene, day: date) -> str:
+@lru_cache(maxsize=256)
+def _day_name(today: date, day: date) -> str:
     said = f"{day:%A, %b} {day.day}, {day.year}"
-    days_ago = (at.now.date() - day).days
+    days_ago = (today - day).days
     return {0: f"Today, {day:%b} {day.day}", 1: f"Yesterday, {day:%b} {day.day}"}.get(days_ago, said)
 
 

@@ -16,7 +16,6 @@ from eapo_gym.envs.androidworld.phone.state import State
 from eapo_gym.envs.androidworld.phone.ui.view import Event, Look, View
 from eapo_gym.envs.androidworld.phone.ui.widgets import (
     button,
-    checkbox,
     chip,
     column,
     dialog,
@@ -138,7 +137,9 @@ class Browse(_Browser):
         if chosen:
             return page(f"{len(chosen)} selected", body, up=("unselect",), up_icon="close",
                         actions=_chosen_actions(at), above=above, over=_over(at, chosen))  # fmt: skip
-        return _with_drawer(at, page(_title(at), body, actions=_folder_actions(at), above=above, over=_over(at, chosen)))
+        return _with_drawer(
+            at, page(_title(at), body, actions=_folder_actions(at), above=above, over=_over(at, chosen))
+        )
 
     def on(self, turn: Turn, event: Event) -> None:
         chosen = _chosen(turn)
@@ -467,7 +468,8 @@ def _info(at: Scene, path: str) -> View:
         "Type": "Folder" if at.files.is_folder(path) else kind_of(path),
     }
     lines = [
-        column(text(name, size=13, color="faint"), text(said, size=15), pad=(0, 4, 0, 4)) for name, said in facts.items()
+        column(text(name, size=13, color="faint"), text(said, size=15), pad=(0, 4, 0, 4))
+        for name, said in facts.items()
     ]
     return dialog(posixpath.basename(path), lines, [button("Close", ("close",))], dismiss=("close",))
 

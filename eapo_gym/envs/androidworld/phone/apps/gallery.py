@@ -89,7 +89,7 @@ class _Gallery(Screen):
             return [chooser(at, "Share", to_send_file(paths[0]), ("close",))]
         return []
 
-    def changed(self, turn: Turn) -> None:  # noqa: B027 - lists show by themselves what has changed
+    def changed(self, turn: Turn) -> None:
         """The files that an action was about are called differently now, are elsewhere, or are gone."""
 
     def act(self, turn: Turn, event: Event) -> None:
@@ -192,9 +192,12 @@ class Media(_Gallery):
         body = _grid(tiles, _COLUMNS) or _nothing("No media files have been found.")
         over = self.over(at)
         if at.get(OVER) == "menu":
-            entries = _file_menu(at, chosen) if chosen else [("Sort by", ("over", "sort"))]
-            if not chosen:
-                entries.append((at.taste.choose("select all", *SELECT_ALL), ("select_all",)))
+            entries: list[tuple[str, Event]] = [
+                ("Sort by", ("over", "sort")),
+                (at.taste.choose("select all", *SELECT_ALL), ("select_all",)),
+            ]
+            if chosen:
+                entries = _file_menu(at, chosen)
             over = [menu(entries, ("close",))]
         if chosen:
             share = icon_button("share", at.taste.choose("share", *SHARE), ("over", "share"))
@@ -440,7 +443,8 @@ def _info(at: Scene, paths: Sequence[str]) -> View:
     else:
         facts = {"Files": str(len(paths)), "Size": size}
     lines = [
-        column(text(name, size=13, color="faint"), text(said, size=15), pad=(0, 4, 0, 4)) for name, said in facts.items()
+        column(text(name, size=13, color="faint"), text(said, size=15), pad=(0, 4, 0, 4))
+        for name, said in facts.items()
     ]
     return dialog(at.taste.choose("info", *INFO), lines, [button("OK", ("close",))], dismiss=("close",))
 

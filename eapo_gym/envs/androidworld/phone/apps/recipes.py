@@ -6,10 +6,11 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 from eapo_gym.envs.androidworld.phone.app import OVER, App, Scene, Screen, Turn
-from eapo_gym.envs.androidworld.phone.databases import Database, DatabaseError, Row, Rows
+from eapo_gym.envs.androidworld.phone.databases import Database, DatabaseError, Row, Rows, Value
 from eapo_gym.envs.androidworld.phone.files import SDCARD, FileError
 from eapo_gym.envs.androidworld.phone.state import State
 from eapo_gym.envs.androidworld.phone.ui.view import Event, Look, View
@@ -165,9 +166,7 @@ def _file(turn: Turn, number: int, categories: Sequence[int]) -> None:
 
 
 def _add(turn: Turn, row: Row) -> int:
-    """Add a recipe; a file that is gone is made anew."""
-    if DATABASE not in turn.files:
-        turn.change_files(lambda files, now: files.write(DATABASE, EMPTY, now))
+    turn.mend(DATABASE, EMPTY)
     return turn.insert(DATABASE, RECIPES, **row)
 
 
@@ -317,8 +316,7 @@ def _name_category(turn: Turn) -> None:
     if number:
         turn.update(DATABASE, CATEGORIES, lambda row: row["categoryId"] == number, name=name)
     else:
-        if DATABASE not in turn.files:
-            turn.change_files(lambda files, now: files.write(DATABASE, EMPTY, now))
+        turn.mend(DATABASE, EMPTY)
         turn.insert(DATABASE, CATEGORIES, name=name)
     turn.drop(OVER, "category_name")
     turn.focus("")
@@ -362,7 +360,7 @@ def _bar(at: Scene, title: str, actions: Sequence[View] = ()) -> View:
 def _list(at: Scene) -> Part:
     found = _listed(at)
     if found:
-        body = [_card(at, each) for each in found]
+        body = [_card(each) for each in found]
     elif recipes(at):
         body = [nothing_yet("search", "Nothing found")]
     else:
@@ -392,8 +390,15 @@ def _listed(at: Scene) -> list[Row]:
     return sorted(found, key=SORTS[at.get("sort", "By title")])
 
 
-def _card(at: Scene, each: Row) -> View:
+def _card(each: Row) -> View:
     """A recipe in a list."""
+    return _drawn(tuple(each.items()))
+
+
+@lru_cache(maxsize=4_096)
+def _drawn(values: tuple[tuple[str, Value], ...]) -> View:
+    """The list is drawn at every step, and most of its cards stay as they were."""
+    each = dict(values)
     title, description = title_of(each), _said(each, "description")
     colour = PALETTE[sum(map(ord, title)) % len(PALETTE)]
     picture = View(
@@ -416,7 +421,7 @@ def _card(at: Scene, each: Row) -> View:
 def _favourites(at: Scene) -> Part:
     found = sorted((each for each in recipes(at) if each.get("favorite")), key=SORTS["By title"])
     nothing = nothing_yet("heart", "No favorites yet", "Touch the heart of a recipe that you like")
-    return _bar(at, FAVOURITES), [_card(at, each) for each in found] or [nothing], []
+    return _bar(at, FAVOURITES), [_card(each) for each in found] or [nothing], []
 
 
 def _category_list(at: Scene) -> Part:

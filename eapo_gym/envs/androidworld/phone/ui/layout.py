@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from eapo_gym.envs.androidworld.phone.ui.text import line_height, lines_of, width_of
+from eapo_gym.envs.androidworld.phone.ui.text import drawable, line_height, lines_of, width_of
 from eapo_gym.envs.androidworld.phone.ui.view import Place, View
 
 DENSITY = 420
@@ -155,7 +155,7 @@ class _Layout:
         inner = room - px(view.pad[0]) - px(view.pad[2])
         within = 0
         if written := _written(view):
-            within = max(width_of(line, px(view.look.size)) for line in written.split("\n"))
+            within = max(width_of(drawable(line), px(view.look.size)) for line in written.split("\n"))
         elif view.look.icon:
             within = px(view.look.size)
         if view.children:

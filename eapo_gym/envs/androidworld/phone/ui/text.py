@@ -4,12 +4,28 @@ from __future__ import annotations
 
 from functools import lru_cache
 from typing import Any
+from unicodedata import combining, normalize
 
 from PIL import ImageFont
 
 from eapo_gym.errors import MissingExtra
 
 ELLIPSIS = "…"
+
+_NONE = "\uffff"
+"""Drawn as the box that stands for every letter that the font lacks."""
+
+_BOX = "\ufffd"
+_UNSEEN = "\u200b\u200c\u200d\ufe0e\ufe0f"
+_ALIKE = dict(zip("•–—−×÷→←øØłŁđı✓", "·---x:><oOlLdiv", strict=True)) | {
+    "ß": "ss",
+    "æ": "ae",
+    "Æ": "AE",
+    "œ": "oe",
+    "€": "EUR",
+    "£": "GBP",
+}
+"""What stands for letters that have no simpler form."""
 
 
 @lru_cache(maxsize=64)
@@ -19,6 +35,30 @@ def font(pixels: int) -> Any:
     if not isinstance(made, ImageFont.FreeTypeFont):
         raise MissingExtra("This Pillow has no FreeType, which draws the phone's text: install Pillow's own wheel.")
     return made.font_variant(layout_engine=ImageFont.Layout.BASIC)
+
+
+@lru_cache(maxsize=16_384)
+def drawable(text: str) -> str:
+    """The text in letters that the font has: without accents where it knows none, and a box for what it cannot draw.
+
+    Only the picture is poorer for it: the elements of the screen tell the text as it is.
+    """
+    if text.isascii():
+        return text
+    return "".join(letter if letter.isascii() else _drawn(letter) for letter in text)
+
+
+@lru_cache(maxsize=4_096)
+def _drawn(letter: str) -> str:
+    if _has(letter):
+        return letter
+    known = _ALIKE.get(letter) or "".join(each for each in normalize("NFKD", letter) if not combining(each))
+    return known if known and all(map(_has, known)) else "" if combining(letter) or letter in _UNSEEN else _BOX
+
+
+@lru_cache(maxsize=4_096)
+def _has(letter: str) -> bool:
+    return letter.isspace() or bytes(font(32).getmask(letter)) != bytes(font(32).getmask(_NONE))
 
 
 @lru_cache(maxsize=65_536)
@@ -32,7 +72,8 @@ def line_height(pixels: int) -> int:
 
 @lru_cache(maxsize=16_384)
 def lines_of(text: str, pixels: int, width: int, most: int = 0) -> tuple[str, ...]:
-    """The text in lines that fit, broken between words where that is possible."""
+    """The text in lines that fit, broken between words where that is possible, in letters that can be drawn."""
+    text = drawable(text)
     found: list[str] = []
     for paragraph in text.split("\n"):
         found.extend(_broken(paragraph, pixels, width))

@@ -40,7 +40,8 @@ def test_what_is_written_is_copied_and_remembered(hands: Hands, said: str) -> No
     hands.act(finger.write(said, into="Text to copy"))
     assert hands.phone.state.clipboard == said
     hands.act(finger.tap("Clear clipboard"))
-    assert hands.phone.state.clipboard == "" and finger.sees("The clipboard is empty")
+    assert hands.phone.state.clipboard == ""
+    assert finger.sees("The clipboard is empty")
     hands.act(finger.tap(" ".join(said.split())))
     assert hands.phone.state.clipboard == said
     hands.act(finger.tap("Forget all"))

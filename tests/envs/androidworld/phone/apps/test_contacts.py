@@ -88,7 +88,8 @@ def test_another_app_fills_the_form_in_and_the_way_back_asks(player: Player) -> 
         'am start -a android.intent.action.INSERT -t vnd.android.cursor.dir/contact -e name "Ann Mae Bell" -e phone +15'
     )
     assert player.phone.state.front.name == contacts.EDITOR
-    assert player.finger.sees("Ann") and player.finger.sees("Bell")
+    assert player.finger.sees("Ann")
+    assert player.finger.sees("Bell")
     player.back()
     assert player.phone.state.at_home, "what was filled in by another app is not written by anybody yet"
     player.shell("am start -a android.intent.action.INSERT -t vnd.android.cursor.dir/contact -e phone +15")
@@ -104,7 +105,8 @@ def test_another_app_fills_the_form_in_and_the_way_back_asks(player: Player) -> 
 def test_nothing_written_is_not_saved(player: Player) -> None:
     player.hands.act(Finger.open("Contacts"))
     player.tap("Create contact", "Save")
-    assert len(player.names()) == 3 and player.phone.state.front.name == contacts.PEOPLE
+    assert len(player.names()) == 3
+    assert player.phone.state.front.name == contacts.PEOPLE
 
 
 def test_a_contact_has_several_numbers_each_with_a_label(player: Player) -> None:
@@ -128,7 +130,8 @@ def test_search_finds_names_numbers_and_addresses(player: Player) -> None:
     player.write("nobody", into="Search contacts")
     assert player.finger.sees("No results")
     player.back()
-    assert player.finger.sees("Bo Li") and not player.phone.state.at_home
+    assert player.finger.sees("Bo Li")
+    assert not player.phone.state.at_home
 
 
 def test_what_is_deleted_lies_in_the_trash_until_it_is_emptied(player: Player) -> None:
@@ -136,7 +139,7 @@ def test_what_is_deleted_lies_in_the_trash_until_it_is_emptied(player: Player) -
     player.hands.act(player.finger.hold("Bo Li"))
     player.tap("Pizza 24/7", "Delete")
     assert player.finger.sees("Delete 2 contacts?")
-    player.hands.act(player.finger.tap("Delete", kind="Button", number=1))
+    player.tap("Delete")
     assert player.names() == ["Édith Zorn"]
     player.tap("Organize", "Trash", "Bo Li")
     assert player.names() == ["Bo Li", "Édith Zorn"]
@@ -173,12 +176,14 @@ def test_a_call_is_dialled_held_ended_and_noted(player: Player) -> None:
     player.tap("key pad", "5,JKL", "1", "0,+", "dial")
     assert player.phone.state.front.name == dialer.IN_CALL
     assert "mCallState=2" in player.shell("dumpsys telephony.registry")
-    assert player.finger.sees("510") and player.finger.sees("Hold")
+    assert player.finger.sees("510")
+    assert player.finger.sees("Hold")
     player.phone.wait(64)
     player.tap("End call")
     assert "mCallState=0" in player.shell("dumpsys telephony.registry")
     [call] = player.phone.state.files.database(storage.CALLS)["calls"]
-    assert (call["number"], call["type"]) == ("510", storage.OUTGOING) and 60 <= int(str(call["duration"])) <= 64
+    assert (call["number"], call["type"]) == ("510", storage.OUTGOING)
+    assert 60 <= int(str(call["duration"])) <= 64
 
 
 def test_a_call_that_comes_in_is_answered_or_missed(player: Player) -> None:
@@ -206,7 +211,8 @@ def test_the_screen_of_a_call_can_be_left_and_found_again(player: Player) -> Non
     assert player.phone.state.call is None
     player.shell("settings put global airplane_mode_on 1")
     player.shell("am start -a android.intent.action.CALL -d tel:5550199")
-    assert player.phone.state.call is None and player.phone.state.front.name == dialer.MAIN
+    assert player.phone.state.call is None
+    assert player.phone.state.front.name == dialer.MAIN
 
 
 def test_from_a_contact_one_calls_and_writes(player: Player) -> None:
@@ -216,7 +222,8 @@ def test_from_a_contact_one_calls_and_writes(player: Player) -> None:
     player.tap("Navigate up")
     assert player.phone.state.front.name == contacts.CARD
     player.tap("Call")
-    assert player.phone.state.front.name == dialer.IN_CALL and player.phone.state.call is not None
+    assert player.phone.state.front.name == dialer.IN_CALL
+    assert player.phone.state.call is not None
 
 
 def test_without_screens_a_provider_is_no_app_to_open(player: Player) -> None:

@@ -97,7 +97,8 @@ def test_who_deletes_the_rows_sees_no_conversation(player: Player) -> None:
     database = "/data/data/com.android.providers.telephony/databases/mmssms.db"
     player.shell(f'sqlite3 {database} "DELETE FROM sms;"')
     player.shell(f'sqlite3 {database} "DELETE FROM threads;"')
-    assert player.listed() == [] and player.finger.sees("No conversations yet")
+    assert player.listed() == []
+    assert player.finger.sees("No conversations yet")
     assert player.shell("content query --uri content://sms/inbox") == "No result found.\n"
     player.hear("+15550100142", "Back again")
     assert player.listed() == ["Bo Li"]
@@ -173,7 +174,8 @@ def test_conversations_are_pinned_archived_and_deleted(player: Player) -> None:
     assert player.listed() == ["Bo Li", "+15550109999"], "a new message brings it back"
     player.hold("Bo Li")
     player.tap("More options", "Select all", "Delete", "Yes")
-    assert player.messages() == () and player.listed() == []
+    assert player.messages() == ()
+    assert player.listed() == []
 
 
 def test_from_a_blocked_number_nothing_comes(player: Player) -> None:
@@ -187,13 +189,14 @@ def test_from_a_blocked_number_nothing_comes(player: Player) -> None:
 
 def test_search_finds_names_and_messages(player: Player) -> None:
     player.write("parcel", into="Search")
-    assert player.finger.sees("Your parcel is late, sorry") and not player.finger.sees("Bo Li")
+    assert player.finger.sees("Your parcel is late, sorry")
+    assert not player.finger.sees("Bo Li")
     player.back()
     player.write("bo l", into="Search")
     assert player.listed() == ["Bo Li"]
 
 
-@pytest.mark.parametrize("written, address", [("555-010-0777", "555-010-0777"), ("bo li", "555-010-0142")])
+@pytest.mark.parametrize(("written", "address"), [("555-010-0777", "555-010-0777"), ("bo li", "555-010-0142")])
 def test_one_writes_to_a_number_or_a_name(player: Player, written: str, address: str) -> None:
     player.tap("Start conversation")
     player.write(written, into="Name or number")
@@ -216,7 +219,8 @@ def test_what_is_no_number_is_not_written_to(player: Player, written: str) -> No
 
 def test_an_intent_opens_a_conversation_with_the_message_begun(player: Player) -> None:
     player.shell('am start -a android.intent.action.SENDTO -d sms:+15551234567 --es sms_body "Hello, World!"')
-    assert player.phone.state.front.name == messenger.THREAD and player.finger.fields("Hello, World!")
+    assert player.phone.state.front.name == messenger.THREAD
+    assert player.finger.fields("Hello, World!")
     player.tap("SMS")
     assert player.messages()[0]["body"] == "Hello, World!"
     player.tap("Navigate up")
@@ -227,7 +231,8 @@ def test_a_long_conversation_is_shown_from_its_end(player: Player) -> None:
     for number in range(40):
         player.hear("+15550100142", f"Message number {number}")
     player.tap("Bo Li")
-    assert player.finger.sees("Message number 39") and not player.finger.sees("Message number 2")
+    assert player.finger.sees("Message number 39")
+    assert not player.finger.sees("Message number 2")
     player.write("The last word")
     player.tap("SMS")
     assert player.finger.sees("The last word")

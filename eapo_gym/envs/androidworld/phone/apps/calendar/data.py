@@ -144,12 +144,13 @@ def occurrences(rows: Iterable[Row], low: int, high: int) -> Iterator[Occurrence
     """All that takes place between two moments; what ends when the time begins does not."""
     for row in rows:
         start, length = number(row, "start_ts"), number(row, "end_ts") - number(row, "start_ts")
-        if not number(row, "repeat_interval"):
+        if number(row, "repeat_interval") < DAY:
+            # Nothing can be repeated more often than daily.
             if start < high and max(start + length, start + 1) > low:
                 yield Occurrence(row, start, start + length)
             continue
         without = exceptions(row)
-        for each in _starts(row, low - max(length, 0)):
+        for each in _starts(row, low - min(max(length, 0), YEAR)):
             if each >= high:
                 break
             if max(each + length, each + 1) > low and f"{moment(each):%Y%m%d}" not in without:
@@ -309,7 +310,7 @@ def spoken_time(at: Scene, each: Occurrence, day: date | None = None) -> str:
     start, end = clock(at, each.start), clock(at, each.end)
     if day is not None and first != day:
         start += f" ({first:%b} {first.day})"
-    if last != first:
+    if last not in (first, day):
         end += f" ({last:%b} {last.day})"
     return start if each.is_task or each.start == each.end else f"{start} - {end}"
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from datetime import date
 
-from eapo_gym.envs.androidworld.phone.app import OVER, Intent, Scene, Screen, Turn
+from eapo_gym.envs.androidworld.phone.app import OVER, Scene, Screen, Turn
 from eapo_gym.envs.androidworld.phone.apps.calendar.data import (
     EVENT,
     EVENTS_DB,
@@ -29,6 +29,7 @@ from eapo_gym.envs.androidworld.phone.apps.calendar.lists import (
     shown_day,
 )
 from eapo_gym.envs.androidworld.phone.apps.calendar.views import HOUR_HEIGHT, body, stepped
+from eapo_gym.envs.androidworld.phone.apps.chooser import to_send_text
 from eapo_gym.envs.androidworld.phone.preferences import prefer, preference
 from eapo_gym.envs.androidworld.phone.ui.layout import px
 from eapo_gym.envs.androidworld.phone.ui.view import Event, Look, View
@@ -91,16 +92,19 @@ class Main(Screen):
             case ("up",):
                 self.back(turn)
             case ("today",):
+                turn.drop("selected")
                 turn.keep(day=turn.now.date().isoformat())
                 turn.drop("earlier", "later")
             case ("view", name):
-                turn.drop(OVER, "opened", "earlier", "later")
+                turn.drop(OVER, "opened", "earlier", "later", "selected")
                 _show(turn, name)
             case ("step", way):
+                turn.drop("selected")
                 turn.keep(day=stepped(current_view(turn), shown_day(turn), way).isoformat())
-            case ("swipe", ("left" | "right") as way) if current_view(turn) != "list" and not turn.get("searching"):
+            case ("swipe", ("left" | "right") as way) if self._turns(turn):
                 self.on(turn, ("step", 1 if way == "left" else -1))
             case ("day", day):
+                turn.drop("selected")
                 turn.keep(day=day, **({} if current_view(turn) == "month_day" else {"opened": True}))
             case ("month", day):
                 turn.keep(day=day)
@@ -110,6 +114,7 @@ class Main(Screen):
             case ("page", day):
                 turn.keep(page=day)
             case ("go",):
+                turn.drop("selected")
                 turn.keep(day=turn.get("picked"))
                 turn.drop(OVER)
             case ("earlier" | "later",):
@@ -128,6 +133,10 @@ class Main(Screen):
                 prefer(turn, PACKAGE, hidden_types=",".join(map(str, sorted(hidden))))
             case _:
                 self._touch_event(turn, event)
+
+    def _turns(self, at: Scene) -> bool:
+        """A finger that is drawn aside shows what comes next."""
+        return OVER not in at.kept and not at.get("searching") and current_view(at) != "list"
 
     def _touch_event(self, turn: Turn, event: Event) -> None:
         selected: tuple[tuple[int, int], ...] = turn.get("selected", ())
@@ -191,8 +200,7 @@ def delete_occurrence(turn: Turn, id: int, start: int, which: str) -> None:
 
 
 def share(turn: Turn, said: str) -> None:
-    extras = {"text": said, "android.intent.extra.TEXT": said}
-    if not turn.ask(Intent("android.intent.action.SEND", kind="text/plain", extras=extras)):
+    if not turn.ask(to_send_text(said)):
         turn.toast("No app can take that")
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from eapo_gym.envs.androidworld.phone.app import OVER, Scene, Screen, Turn
 from eapo_gym.envs.androidworld.phone.apps.calendar.data import EVENTS_DB, FIRST_TYPE, PACKAGE, REGULAR, css, number
-from eapo_gym.envs.androidworld.phone.apps.calendar.event import COLOURS
+from eapo_gym.envs.androidworld.phone.apps.calendar.form import COLOURS
 from eapo_gym.envs.androidworld.phone.apps.calendar.labels import VIEWS, label, view_label
 from eapo_gym.envs.androidworld.phone.preferences import prefer, preference
 from eapo_gym.envs.androidworld.phone.ui.view import Event, Look, View

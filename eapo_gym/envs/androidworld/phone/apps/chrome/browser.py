@@ -55,7 +55,14 @@ _PROFILE = f"/data/data/{PACKAGE}/app_chrome/Default"
 HISTORY, BOOKMARKS = f"{_PROFILE}/History", f"{_PROFILE}/Bookmarks"
 DOWNLOADS = f"{SDCARD}/Download"
 NEW_TAB = "chrome-native://newtab/"
-_SEARCH = "https://www.google.com/search?q="
+SEARCHES = {
+    "Google": "https://www.google.com/search?q=",
+    "DuckDuckGo": "https://duckduckgo.com/?q=",
+    "Ecosia": "https://www.ecosia.org/search?q=",
+    "Bing": "https://www.bing.com/search?q=",
+}
+"""Where words are searched for, by what it is called in the settings."""
+
 _FILE = "file://"
 _EPOCH = 11_644_473_600
 """Chrome counts microseconds since 1601: so many seconds before 1970."""
@@ -184,7 +191,8 @@ def _page_in_file(at: Scene, path: str) -> Page:
     said = content.decode("utf-8", "replace")
     if kind == "text/html":
         document = read_html(said)
-        return Page(document.title or name, document, game_of(said))
+        with_scripts = preference(at, PACKAGE, "javascript", "on") == "on"
+        return Page(document.title or name, document, game_of(said) if with_scripts else None)
     if kind.startswith("text/") or kind == "application/json":
         return Page(name, lines=tuple(said.splitlines()))
     return Page(name, problem="ERR_INVALID_RESPONSE")
@@ -194,7 +202,7 @@ def address_of(path: str) -> str:
     return _FILE + quote(path)
 
 
-def as_address(typed: str) -> str:
+def as_address(typed: str, search: str = SEARCHES["Google"]) -> str:
     """What somebody means who types this into the address bar: an address, or words to search for."""
     typed = typed.strip()
     if re.match(r"(?:https?|file)://", typed, re.IGNORECASE):
@@ -206,7 +214,7 @@ def as_address(typed: str) -> str:
         return NEW_TAB
     if re.fullmatch(r"(?:[\w-]+\.)+[a-zA-Z]{2,}(?:[:/]\S*)?|localhost(?:[:/]\S*)?", typed):
         return f"https://{typed}"
-    return _SEARCH + quote_plus(typed)
+    return search + quote_plus(typed)
 
 
 # The window with the tabs
@@ -294,7 +302,7 @@ class Window(Screen):
     def entered(self, turn: Turn, field: str) -> None:
         _settle(turn)
         if field == ADDRESS and str(turn.get(ADDRESS, "")).strip():
-            go(turn, as_address(turn.kept[ADDRESS]))
+            go(turn, as_address(turn.kept[ADDRESS], _search(turn)))
         elif field == ANSWER:
             turn.focus("")
         else:
@@ -529,8 +537,8 @@ def _suggestions(at: Scene) -> list[View]:
     lines = [item(each.title, each.address, tap=("visit", each.address), start=icon("clock"))
              for each in found]  # fmt: skip
     if typed:
-        meant = as_address(typed)
-        under = "Search" if meant.startswith(_SEARCH) else meant
+        meant = as_address(typed, _search(at))
+        under = "Search" if meant.startswith(_search(at)) else meant
         lines.insert(0, item(typed, under, tap=("visit", meant), start=icon("search")))
     return lines
 
@@ -751,9 +759,7 @@ class Settings(Screen):
 
 
 _QUESTIONS: dict[str, tuple[str, Sequence[str]]] = {
-    "search_engine": ("Search engine", ("Google", "DuckDuckGo", "Ecosia", "Bing")),
-    "homepage": ("Homepage", ("New tab", "Last page")),
-    "theme": ("Theme", ("System default", "Light", "Dark")),
+    "search_engine": ("Search engine", tuple(SEARCHES)),
 }
 _SWITCHES = {
     "javascript": "JavaScript",
@@ -761,6 +767,10 @@ _SWITCHES = {
     "pop_ups": "Block pop-ups",
     "save_passwords": "Save passwords",
 }
+
+
+def _search(at: Scene) -> str:
+    return SEARCHES.get(_chosen(at, "search_engine"), SEARCHES["Google"])
 
 
 def _chosen(at: Scene, name: str) -> str:

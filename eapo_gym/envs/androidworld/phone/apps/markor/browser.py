@@ -260,8 +260,8 @@ def _over(at: Scene, chosen: Sequence[str]) -> list[View]:
         names += f"\n… and {len(chosen) - 8} more" if len(chosen) > 8 else ""
         return [_dialog(at, "Confirm delete", [text(names, color="faint", id="message")], ("delete",))]
     if over in ("move", "copy") and chosen:
-        names = MOVE if over == "move" else COPY
-        return [folder_dialog(at, at.taste.choose(over, *names), at.get("target", NOTEBOOK))]
+        title = at.taste.choose(over, *(MOVE if over == "move" else COPY))
+        return [folder_dialog(at, title, at.get("target", NOTEBOOK))]
     if over == "share" and chosen:
         return [chooser(at, "Share", _sent(at.files, chosen[0]), ("close",))]
     if over == "info" and chosen:

@@ -115,11 +115,11 @@ def body(at: Scene) -> list[View]:
     if at.get("preview", False):
         lines = rendered(written, size) or [text("Nothing is written here yet.", color="faint")]
         return [listing(lines, name="preview", id="document__fragment_view_webview", pad=(16, 12, 16, 24))]
-    area = field(
-        TEXT, written, lines=0, plain=True, size=size, grow=1, id=EDITOR_ID, focused=at.activity.focus == TEXT
-    )
+    area = field(TEXT, written, lines=0, plain=True, size=size, grow=1, id=EDITOR_ID, focused=at.activity.focus == TEXT)
     area = replace(area, hint="Write here", pad=(16, 12, 16, 24))
-    views: list[View] = [listing([area], name="editor", id="document__fragment__edit__content_editor__scrolling_parent")]
+    views: list[View] = [
+        listing([area], name="editor", id="document__fragment__edit__content_editor__scrolling_parent")
+    ]
     if at.get("finding", False):
         views.insert(0, _find_bar(at))
     return [*views, _signs(at)]

@@ -11,7 +11,7 @@ from eapo_gym.envs.androidworld.phone.ui.widgets import checkbox, column, divide
 _HEADING = re.compile(r"(#{1,6})\s+(.*)")
 _TASK = re.compile(r"\s*[-*+]\s+\[([ xX])\]\s+(.*)")
 _POINT = re.compile(r"(\s*)(?:[-*+]|(\d+)[.)])\s+(.*)")
-_EMPHASIS = re.compile(r"(\*\*|__|\*|_|`|~~)(?=\S)(.+?)(?<=\S)\1")
+_EMPHASIS = re.compile(r"(\*\*|\*|`|~~|(?<!\w)__?)(?=\S)(.+?)(?<=\S)\1")
 _LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
 
 _SIZES = (26, 22, 20, 18, 17, 16)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from eapo_gym.envs.androidworld.phone.app import Scene, Turn
 from eapo_gym.envs.androidworld.phone.file_kinds import changed, said_size, said_time, size_of
 from eapo_gym.envs.androidworld.phone.files import SDCARD, Files
-from eapo_gym.envs.androidworld.phone.preferences import preference, prefer
+from eapo_gym.envs.androidworld.phone.preferences import prefer, preference
 
 PACKAGE = "net.gsantner.markor"
 NOTEBOOK = f"{SDCARD}/Documents/Markor"
