@@ -65,6 +65,7 @@ class Screen:
     """What the symbols in the bar at the top stand for."""
 
     keyboard: bool
+    clock: str = ""
 
     @property
     def title(self) -> str:
@@ -175,7 +176,7 @@ def read_screen(state: str, elements: str | None) -> Screen | None:
     if front is None or elements is None:
         return None
     items = [_item(match) for line in elements.split("\n") if (match := _LINE.fullmatch(line))]
-    items, bar = _without_system(items)
+    items, bar, clock = _without_system(items)
     keyboard = any(item.kind.startswith(_KEYBOARD) for item in items)
     return Screen(
         app=front["app"],
@@ -184,6 +185,7 @@ def read_screen(state: str, elements: str | None) -> Screen | None:
         items=tuple(item for item in items if not item.kind.startswith(_KEYBOARD)),
         bar=tuple(bar),
         keyboard=keyboard,
+        clock=clock,
     )
 
 
@@ -197,14 +199,16 @@ def _unescaped(text: str) -> str:
     return re.sub(r"\\(.)", lambda found: "\n" if found[1] == "n" else found[1], text)
 
 
-def _without_system(items: list[Item]) -> tuple[list[Item], list[str]]:
+def _without_system(items: list[Item]) -> tuple[list[Item], list[str], str]:
     """Apart from the keys at the bottom, and from the clock and the symbols at the top."""
     rest = [item for item in items if not (item.kind == "ImageButton" and item.desc in _SYSTEM_KEYS)]
     last = max((n for n, item in enumerate(rest) if item.desc.startswith("Battery")), default=-1)
+    if last < 0:
+        return rest, [], ""
     first = last
     while first > 0 and rest[first - 1].kind == "ImageView":
         first -= 1
-    clock = first - 1 if first > 0 and re.fullmatch(r"\d\d?:\d\d", rest[first - 1].text) else first
-    if last < 0:
-        return rest, []
-    return rest[:clock] + rest[last + 1 :], [item.desc for item in rest[first : last + 1]]
+    symbols = [item.desc for item in rest[first : last + 1]]
+    if first > 0 and re.fullmatch(r"\d\d?:\d\d", rest[first - 1].text):
+        return rest[: first - 1] + rest[last + 1 :], symbols, rest[first - 1].text
+    return rest[:first] + rest[last + 1 :], symbols, ""

@@ -10,7 +10,7 @@ from eapo_gym.envs.androidworld.phone.phone import KEY_HOME, KEY_LEFT, KEY_MOVE_
 from eapo_gym.envs.androidworld.phone.ui.caret import caret, letter_at
 from eapo_gym.envs.androidworld.phone.ui.layout import Placed, lay_out
 from eapo_gym.envs.androidworld.phone.ui.view import Event, View
-from eapo_gym.envs.androidworld.phone.ui.widgets import dialog, field, listing, page, space, text
+from eapo_gym.envs.androidworld.phone.ui.widgets import dialog, field, listing, page, space
 
 WRITTEN = "The quick brown fox jumps over the lazy dog.\n\nanewwordthatisfartoolongforoneline" + "x" * 60 + "\nend"
 
@@ -106,7 +106,3 @@ def test_what_grows_in_a_list_takes_the_room_that_is_left(others: int, high: int
     view = listing([field("text", "", height=None, lines=0, grow=1), space(height=round(others * 160 / 420))])
     area = lay_out(view, (0, 0, 600, 800), {}).children[0]
     assert abs(area.box[3] - area.box[1] - high) < 12
-
-
-def test_a_label_keeps_its_place() -> None:
-    assert lay_out(text("one"), (0, 0, 600, 800), {}).lines == ("one",)

@@ -756,8 +756,8 @@ def _on_stopwatch(turn: Turn, does: str) -> None:
 
 
 def _write_stopwatch(turn: Turn, state: int, elapsed: int) -> None:
-    now = str(_ms(turn.state.now))
-    prefer(turn, PACKAGE, sw_state=str(state), sw_accum_time=str(elapsed), sw_start_time=now)
+    since = _ms(turn.state.now) if state == RUNNING else 0
+    prefer(turn, PACKAGE, sw_state=str(state), sw_accum_time=str(elapsed), sw_start_time=str(since))
 
 
 # What tabs have in common

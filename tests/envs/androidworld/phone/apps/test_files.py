@@ -155,6 +155,14 @@ def test_a_folder_that_is_gone_is_left(somebody: Somebody) -> None:
     assert "Movies" in names(somebody)
 
 
+def test_the_shell_clears_the_storage_and_leaves_its_folders(somebody: Somebody) -> None:
+    somebody.has_file(f"{SDCARD}/Music/Old/a.mp3", "x")
+    somebody.has_file(f"{SDCARD}/.hidden", "x")
+    somebody.adb("find", f"{SDCARD}/", "-mindepth", "1", "-type", "f", "-delete")
+    assert not [path for path in somebody.phone.state.files.files if path.startswith(SDCARD)]
+    assert somebody.phone.state.files.is_folder(f"{SDCARD}/Music/Old")
+
+
 def test_the_kind_of_a_file_is_told_to_who_opens_it() -> None:
     assert to_view(f"{SDCARD}/a.HTML").kind == "text/html"
     assert to_view(f"{SDCARD}/a.md").kind == "text/markdown"

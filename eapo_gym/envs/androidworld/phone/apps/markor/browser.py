@@ -40,7 +40,7 @@ _TAB_ICONS = {FILES: "folder", TODO_TAB: "task", QUICK_TAB: "flag", MORE_TAB: "m
 _TAB_FILES = {TODO_TAB: TODO, QUICK_TAB: QUICK_NOTE}
 
 NEW = ("Create a new file or folder", "New", "Add")
-OK, CANCEL = ("OK", "Done", "Create"), "Cancel"
+OK, CANCEL = ("OK", "Done", "Confirm"), "Cancel"
 MAKE_FOLDER = ("Folder", "As folder", "New folder")
 DELETE, RENAME, MOVE = ("Delete", "Remove"), ("Rename", "Change name"), ("Move", "Move to folder")
 COPY, SHARE, INFO = ("Copy", "Copy to folder"), ("Share", "Send"), ("Info", "Details")
