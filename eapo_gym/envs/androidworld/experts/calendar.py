@@ -13,15 +13,15 @@ from eapo_gym.envs.androidworld.experts.screen import Item, Screen
 from eapo_gym.envs.androidworld.experts.visit import Decision, Visit
 from eapo_gym.envs.androidworld.experts.words import brief, plain, says
 
-_SPAN = re.compile(r"(?P<begin>\d\d:\d\d)(?: - (?P<end>\d\d:\d\d))?")
+_SPAN = re.compile(r"(?P<begin>\d\d:\d\d)(?: - (?P<end>\d\d:\d\d)(?: \(.*\))?)?")
 _DAY = re.compile(r"(?P<month>[A-Z][a-z]+) (?P<day>\d{1,2}) \([A-Z][a-z]{2}\)")
 _CELL = re.compile(r"(?P<day>\d{1,2}) (?P<month>[A-Z][a-z]+)(?:, (?P<events>\d+) events?)?")
 _VIEWS = ("change view", "switch view", "view")
 _REPEATS = {
-    "daily": ("every day", "daily"),
-    "weekly": ("every week", "weekly"),
-    "monthly": ("every month", "monthly"),
-    "yearly": ("every year", "yearly"),
+    "daily": ("every day", "each day", "daily"),
+    "weekly": ("every week", "each week", "weekly"),
+    "monthly": ("every month", "each month", "monthly"),
+    "yearly": ("every year", "each year", "yearly"),
 }
 
 
@@ -118,7 +118,7 @@ def event(visit: Visit) -> Decision | None:
     if (choice := screen.find(_REPEATS.get(part.repeat, ()), kind="RadioButton")) is not None:
         visit.note("repeats")
         return visit.tap(choice, f"It should recur {part.repeat}.")
-    if not screen.find(("new event",)) and not screen.fields:
+    if not screen.fields and not any(plain(item.desc) == "start time" for item in screen.items):
         if (item := screen.find(("calendar event", "event"))) is not None and not screen.find(("navigate up",)):
             return visit.tap(item, "It is an event that I add.")
         return _open_day(visit, day) or add_button(visit, "event")
@@ -187,7 +187,7 @@ def _on_day(visit: Visit) -> Decision:
     listed = events(visit.screen, day.year)
     begin, end = read_time(part.time) if part.time else None, read_time(part.until) if part.until else None
     if part.what == "first":
-        later = [each for each in listed if begin is None or each.begin > begin]
+        later = [each for each in listed if begin is None or each.begin >= begin]
         return _tell(visit, min(later, key=lambda each: each.begin).title if later else "None")
     if begin is not None and end is not None:
         listed = [each for each in listed if begin <= each.begin <= end]

@@ -18,7 +18,7 @@ from eapo_gym.envs.androidworld.experts.goal import Part, read_goal
 from eapo_gym.envs.androidworld.experts.memory import MOST_TURNS, Memory
 from eapo_gym.envs.androidworld.experts.screen import Screen, read_screen
 from eapo_gym.envs.androidworld.experts.simple import capture, clipboard, open_app, record, slide, stopwatch, switch, timer
-from eapo_gym.envs.androidworld.experts.texts import new_file, paste, read_message, send, write
+from eapo_gym.envs.androidworld.experts.texts import new_file, paste, read_message, read_note, send, write
 from eapo_gym.envs.androidworld.experts.things import delete, move, rename
 from eapo_gym.envs.androidworld.experts.visit import Decision, Visit
 from eapo_gym.envs.androidworld.experts.words import ALLOW
@@ -37,6 +37,7 @@ SKILLS: Mapping[str, Callable[[Visit], Decision | None]] = {
     "open": open_app,
     "paste": paste,
     "read message": read_message,
+    "read note": read_note,
     "record": record,
     "rename": rename,
     "reply": send,

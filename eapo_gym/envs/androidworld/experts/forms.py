@@ -15,10 +15,10 @@ _ALSO = {
     "category": ("category", "categories"),
     "note": ("note", "comment", "memo", "description"),
     "servings": ("servings", "serves", "portions", "yield", "people"),
-    "preparation time": ("preparation time", "takes", "time", "duration"),
-    "description": ("description", "about", "notes", "note", "summary"),
+    "preparation time": ("preparation time", "takes", "ready in", "time", "duration"),
+    "description": ("description", "about", "notes", "note", "summary", "details", "in a few words", "in short"),
     "directions": ("directions", "steps", "method", "instructions", "how to"),
-    "ingredients": ("ingredients", "shopping list", "what you need"),
+    "ingredients": ("ingredients", "shopping list", "what you need", "what goes in"),
     "phone": ("phone", "mobile", "number"),
 }
 """What a field may be called."""

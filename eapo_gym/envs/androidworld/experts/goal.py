@@ -119,13 +119,18 @@ def _deleting(goal: str) -> Iterator[Part]:
         yield Part("delete", value="all")
     elif found := re.search(r"following .+? from .+?: (?P<names>.+?)\.?$", goal, re.DOTALL):
         yield Part("delete", names=tuple(found["names"].split(", ")))
-    elif found := re.search(r"that use (?P<what>.+) in the directions", goal):
-        yield Part("delete", value="containing", what=found["what"])
 
 
 def _rows(goal: str) -> Iterator[Part]:
     """A table of what is to be added, with a line of headings."""
     lines = goal.split("\n")
+    if len(lines) < 2 or not says(lines[0], "add"):
+        return
+    for block in re.split(r"\n\s*\n", "\n".join(lines[1:]).strip()):
+        pairs = [line.strip().partition(": ") for line in block.split("\n")]
+        if len(pairs) > 1 and all(name and value for name, _, value in pairs):
+            rest = tuple((name, value) for name, _, value in pairs[1:])
+            yield Part("create", fields=(("name", pairs[0][2]), *rest))
     if len(lines) < 3 or "|" not in lines[1] or not says(lines[0], "add"):
         return
     headings = lines[1].split("|")
@@ -171,6 +176,11 @@ def _event(goal: str) -> Iterator[Part]:
 def _note(goal: str) -> Iterator[Part]:
     if found := re.search(r"[Cc]reate a new folder in .+ named (?P<name>\S+?)\.?$", goal):
         yield Part("new file", what=found["name"], value="folder")
+    elif found := re.match(r"Merge the contents of .*?notes (?P<names>.+) \(in .* note named (?P<to>\S+) and save", goal):
+        for name in re.split(r", | and ", found["names"]):
+            yield Part("read note", app="Markor", what=name)
+        yield Part("new file", app="Markor", what=found["to"])
+        yield Part("write", app="Markor", what=found["to"], value="read")
     elif found := re.search(
         r"new note in \w+ named (?P<name>\S+) with the following text: (?P<text>.+?)\. Share .* number (?P<to>\+?\d+)", goal
     ):
@@ -236,7 +246,7 @@ def _clipboard(goal: str) -> Iterator[Part]:
         yield Part("clipboard", app="Clipper", value=found["text"])
 
 
-_DAY = r"(?P<day>(?:the \w+day after next|this \w+day|[A-Z][a-z]+ \d+(?: \d{4})?|today|tomorrow))"
+_DAY = r"(?P<day>(?:the \w+day after next|(?:this )?\w+day|[A-Z][a-z]+ \d+(?: \d{4})?|today|tomorrow))"
 _TIME = r"(?P<time>\d+(?::\d+)?(?:am|pm|h)?)"
 
 

@@ -64,8 +64,23 @@ def write(visit: Visit) -> Decision | None:
         visit.note("wrote note")
         old = field.text.rstrip("\n")
         text = {"top": f"{part.value.rstrip(chr(10))}{chr(10) * (1 + part.value.endswith(chr(10)))}{old}", "bottom": f"{old}\n{part.value}"}
-        return visit.write(text.get(part.time, part.value), field, "I write what should stand here.")
+        value = visit.notes.read if part.value == "read" else text.get(part.time, part.value)
+        return visit.write(value, field, "I write what should stand here.")
     return _save_note(visit)
+
+
+def read_note(visit: Visit) -> Decision | None:
+    """Take down what stands in a note, below what was read before."""
+    if visit.knows("read note"):
+        return None if not _editor(visit) else visit.back("I have read it: I go back.")
+    if (way := visit.enter()) is not None:
+        return way
+    field = _editor(visit)
+    if field is None:
+        return _open_note(visit)
+    visit.note("read note")
+    visit.notes.read = "\n\n".join(filter(None, (visit.notes.read, field.text.rstrip("\n"))))
+    return visit.back("I have read it: I go back.")
 
 
 def paste(visit: Visit) -> Decision | None:
@@ -98,8 +113,11 @@ def _open_note(visit: Visit) -> Decision:
 
 
 def _save_note(visit: Visit) -> Decision:
+    button = visit.screen.best(_SAVE, kind="Button")
+    if button is None:
+        return visit.back("Leaving it saves the note.")
     visit.gets_on("saved note")
-    return visit.press(_SAVE, "I save the note.") or visit.back("Leaving it saves the note.")
+    return visit.tap(button, "I save the note.")
 
 
 # Messages

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from eapo_gym.envs.androidworld.experts.calendar import go_to_day, titles
 from eapo_gym.envs.androidworld.experts.screen import Item
@@ -16,8 +17,10 @@ from eapo_gym.envs.androidworld.experts.words import (
     MENU,
     MOVE,
     RENAME,
+    SEARCH,
     UP,
     brief,
+    fit,
     plain,
     says,
 )
@@ -33,22 +36,46 @@ def delete(visit: Visit) -> Decision | None:
     left = [name for name in part.names if not visit.knows(f"gone {name}")]
     if (part.names and not left) or visit.knows("all gone"):
         return None
-    what = left[0] if left else "what is to be deleted"
+    last = visit.notes.last.partition(" ")[2] or "what is to be deleted"
+    what = left[0] if left else last
     if (button := visit.screen.confirms) is not None and visit.notes.last.startswith("tap"):
         asks = [item.text for item in visit.screen.items if item.kind == "TextView"]
         if button.kind == "Button" and any(says(said, word) for said in (*asks, button.said) for word in DELETE):
-            visit.gets_on(f"gone {left[0]}" if left else "all gone")
-            return visit.tap(button, f"I am asked whether to delete {what}: yes.")
+            visit.gets_on(f"gone {left[0]}" if left else "one gone" if part.value == "duplicates" else "all gone")
+            return visit.tap(button, "I am asked whether to delete it: yes.")
     if visit.screen.selecting or visit.screen.is_menu or _is_about(visit, what):
         return _delete_marked(visit, what)
     if part.day and (way := go_to_day(visit, part.day)) is not None:
         return way
     item = _target(visit, left)
     if item is None:
-        if not left and _is_empty(visit):
-            return None
+        if not left:
+            return None if _is_empty(visit) else _further(visit)
         return look_for(visit, what)
-    return mark(visit, item, what)
+    return mark(visit, item, item.text)
+
+
+def _further(visit: Visit) -> Decision | None:
+    """Where else there may be something to delete; nowhere once all lists have been seen."""
+    if (further := visit.scroll("down", "more of them")) is not None:
+        return further
+    lists = visit.screen.best(EVERYTHING, kind="Button")
+    if lists is not None and lists.kind == "Button" and not visit.tried(f"tap {brief(lists.said)}"):
+        return visit.tap(lists, "This is not all of them.", f"Are there more under {lists.said!r:.60}?")
+    return None
+
+
+def _duplicate(visit: Visit) -> Item | None:
+    """The second of two entries that say the same in all of their lines."""
+    texts = [item for item in visit.screen.items if item.kind == "TextView" and item.text]
+    seen = set[tuple[str, ...]]()
+    for item, *below in zip(texts, texts[1:], texts[2:], strict=False):
+        is_amount = re.match(r"[-+]?[$€£]", below[1].text) is not None
+        lines = (item.text, *(line.text for line in below[: 2 if is_amount else 1]))
+        if lines in seen and not any(re.match(r"[-+]?[$€£]|[A-Z][a-z]+ \d+, \d{4}", line) for line in lines[:2]):
+            return item
+        seen.add(lines)
+    return None
 
 
 def _target(visit: Visit, left: list[str]) -> Item | None:
@@ -66,6 +93,8 @@ def _target(visit: Visit, left: list[str]) -> Item | None:
             if (date := _DATED.match(below.text))
         ]
         return max(dated, key=lambda each: each[:2])[2] if dated else None
+    if visit.part.value == "duplicates":
+        return _duplicate(visit)
     if visit.part.value != "all":
         return None
     if visit.part.day:
@@ -86,7 +115,8 @@ def _is_empty(visit: Visit) -> bool:
 
 def _is_about(visit: Visit, name: str) -> bool:
     """Whether this is the page of one thing: it shows it, and offers to delete it."""
-    return visit.notes.last == f"tap {brief(name)}" and visit.moved and visit.screen.shows(name)
+    opened = visit.notes.last in (f"tap {brief(name)}", f"hold {brief(name)}")
+    return opened and visit.moved and any(brief(item.text) == brief(name) for item in visit.screen.items)
 
 
 def _delete_marked(visit: Visit, what: str) -> Decision:
@@ -135,10 +165,27 @@ def look_for(visit: Visit, name: str) -> Decision:
         inside = screen.named(part.folder)
         if inside is not None and plain(screen.title) != plain(part.folder) and not visit.tried(f"tap {brief(part.folder)}"):
             return visit.tap(inside, f"{name} is in {part.folder}.", f"Is {name} in {part.folder}?")
+    if (way := _search(visit, name)) is not None:
+        return way
     for direction in ("down", "up"):
         if (further := visit.scroll(direction, name)) is not None:
             return further
     return visit.seek(name, EVERYTHING)
+
+
+def _search(visit: Visit, name: str) -> Decision | None:
+    """Let the app look for it, where there is a search."""
+    screen = visit.screen
+    field = next((item for item in screen.fields if fit(item.hint, SEARCH) or item.text), None)
+    if field is not None and not screen.is_dialog:
+        if field.text.strip() != name and not visit.tried(f"search {brief(name)}"):
+            return replace(visit.write(name, field, f"I search for {name}."), what=f"search {brief(name)}")
+        return None
+    button = screen.best(SEARCH)
+    if button is None or visit.tried(f"tap {brief(button.said)}") or visit.knows(f"searched for {name}"):
+        return None
+    visit.note(f"searched for {name}")
+    return visit.tap(button, f"I do not see {name}: I search for it.", f"Is {name} found by a search?")
 
 
 def rename(visit: Visit) -> Decision | None:

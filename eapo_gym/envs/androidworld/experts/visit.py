@@ -140,7 +140,7 @@ class Visit:
         for item in ways:
             if item is not None and not self.tried(f"tap {_called(item)}"):
                 return self.tap(item, f"I do not see {what} here: perhaps behind {item.said!r}.", f"Is {what} in there?")
-        if wander and fresh and not self.tried("back"):
+        if fresh and (wander or self.tried("back")):
             item = fresh[0]
             return self.tap(item, f"Nothing fits {what}: I try {item.said!r:.60}.", f"What is under {item.said!r:.60}?")
         return self.back(f"{what[:1].upper()}{what[1:]} is not on {here}: I go back.", f"Where else may {what} be?")
@@ -156,8 +156,8 @@ class Visit:
         if holder is None:
             return None
         rows = [item for item in self.screen.after(holder) if item.kind == "TextView" and item.text]
-        edge = (rows[-1] if direction == "down" else rows[0]).text if rows else ""
-        said = f"scroll {direction} from {brief(edge)}".strip() if brief(edge) else f"scroll {direction}"
+        edge = rows[-3:] if direction == "down" else rows[:3]
+        said = " ".join(filter(None, (f"scroll {direction} from", *(brief(row.text)[:16].strip() for row in edge))))
         if self.tried(said):
             return None
         action = Action("scroll", direction=direction)

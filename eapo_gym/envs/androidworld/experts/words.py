@@ -9,12 +9,12 @@ from functools import lru_cache
 _WORD = re.compile(r"[^\W_]+")
 _LONGEST = 48
 
-ADD = ("add", "new", "create", "compose", "start", "write", "insert")
+ADD = ("add", "new", "create", "compose", "start", "write", "insert", "record", "log")
 SAVE = ("save", "done", "keep", "ok", "create", "apply", "finish", "store", "write to disk", "set clipboard", "copy")
 YES = ("ok", "yes", "done", "confirm", "continue", "select", "accept")
 NO = ("cancel", "no", "close", "dismiss", "not now", "later", "keep")
 ALLOW = ("while using the app", "allow", "only this time", "got it", "accept", "agree", "skip")
-DELETE = ("delete", "remove", "discard", "erase", "trash", "move to trash", "delete now", "move to bin")
+DELETE = ("delete", "throw away", "bin", "remove", "discard", "erase", "trash", "move to trash", "delete now", "move to bin")
 RENAME = ("rename", "change name")
 MOVE = ("move", "move to", "move to folder")
 COPY = ("copy", "copy to", "copy to folder")
@@ -25,6 +25,7 @@ EVERYTHING = ("all", "logs", "transactions", "list", "history", "more")
 SEND = ("sms", "send", "mms")
 RECORD = ("start recording", "record", "shutter", "start")
 STOP = ("stop recording", "finish recording", "stop", "finish", "shutter", "done")
+SEARCH = ("search", "find", "look for")
 UP = ("parent folder", "..", "up")
 
 
