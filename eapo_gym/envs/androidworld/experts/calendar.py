@@ -16,6 +16,9 @@ from eapo_gym.envs.androidworld.experts.words import brief, plain, says
 _SPAN = re.compile(r"(?P<begin>\d\d:\d\d)(?: - (?P<end>\d\d:\d\d)(?: \(.*\))?)?")
 _DAY = re.compile(r"(?P<month>[A-Z][a-z]+) (?P<day>\d{1,2}) \([A-Z][a-z]{2}\)")
 _CELL = re.compile(r"(?P<day>\d{1,2}) (?P<month>[A-Z][a-z]+)(?:, (?P<events>\d+) events?)?")
+_FEW = 5
+"""A button to add something that has several kinds of it opens out into so many others."""
+
 _VIEWS = ("change view", "switch view", "view")
 _REPEATS = {
     "daily": ("every day", "each day", "daily"),
@@ -119,7 +122,7 @@ def event(visit: Visit) -> Decision | None:
         visit.note("repeats")
         return visit.tap(choice, f"It should recur {part.repeat}.")
     if not screen.fields and not any(plain(item.desc) == "start time" for item in screen.items):
-        if (item := screen.find(("calendar event", "event"))) is not None and not screen.find(("navigate up",)):
+        if len(screen.items) <= _FEW and (item := screen.best(("event", "appointment"))) is not None:
             return visit.tap(item, "It is an event that I add.")
         return _open_day(visit, day) or add_button(visit, "event")
     if (way := fill(visit, part.fields)) is not None:

@@ -11,7 +11,7 @@ from eapo_gym.envs.androidworld.experts.words import ADD, SAVE, brief, fit, plai
 _ALSO = {
     "name": ("name", "title", "what"),
     "title": ("title", "name", "what"),
-    "amount": ("amount", "price", "value", "sum"),
+    "amount": ("amount", "how much", "price", "value", "sum"),
     "category": ("category", "categories"),
     "note": ("note", "comment", "memo", "description"),
     "servings": ("servings", "serves", "portions", "yield", "people"),

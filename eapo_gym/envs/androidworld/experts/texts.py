@@ -24,10 +24,12 @@ def new_file(visit: Visit) -> Decision | None:
         return way
     if not (screen.is_dialog and screen.fields):
         return add_button(visit, "folder" if part.value == "folder" else "")
-    stem, _, ending = part.what.rpartition(".") if part.value != "folder" else (part.what, "", "")
+    stem, ending = part.what, ""
+    if part.value != "folder" and "." in part.what:
+        stem, _, ending = part.what.rpartition(".")
     name, *others = screen.fields
-    if name.text.strip() != (stem or part.what):
-        return visit.write(stem or part.what, name, "This is where the name goes.")
+    if name.text.strip() != stem:
+        return visit.write(stem, name, "This is where the name goes.")
     if part.value == "folder":
         button = screen.best(("folder",), kind="Button")
     else:
@@ -48,7 +50,8 @@ def _editor(visit: Visit) -> Item | None:
     fields = visit.screen.fields
     title = plain(visit.screen.title)
     name = plain(visit.part.what)
-    return fields[0] if fields and not visit.screen.is_dialog and title and (title == name or name.startswith(title)) else None
+    is_it = bool(title) and (title.startswith(name) or name.startswith(title))
+    return fields[0] if fields and is_it and not visit.screen.is_dialog else None
 
 
 def write(visit: Visit) -> Decision | None:

@@ -251,7 +251,7 @@ def _choose_folder(visit: Visit) -> Decision:
     up = screen.find(UP) or screen.named("..")
     if up is not None and screen.name and not visit.notes.last.startswith("tap parent folder again"):
         return visit.tap(up, f"{part.to} is not here: I go up.", f"Is {part.to} beside this folder?")
-    return visit.seek(part.to, (part.to, "internal storage"))
+    return visit.seek(part.to, (part.to, "internal storage", "other folder", "another folder", "choose folder", "browse", "folder"))
 
 
 def _choose(visit: Visit, verbs: tuple[str, ...], what: str, aim: str) -> Decision:

@@ -6,9 +6,12 @@ from functools import lru_cache
 from typing import Any
 from unicodedata import combining, normalize
 
-from PIL import ImageFont
-
 from eapo_gym.errors import MissingExtra
+
+try:
+    from PIL import ImageFont
+except ImportError as error:
+    raise MissingExtra.of("The embedded phone", "gui") from error
 
 ELLIPSIS = "…"
 
