@@ -40,6 +40,7 @@ API = (
     "eapo_gym.envs.alfworld.agreement",
     "eapo_gym.envs.webshop.env",
     "eapo_gym.envs.webshop.experts",
+    "eapo_gym.envs.androidworld.experts",
     "eapo_gym.engines.base",
     "eapo_gym.engines",
     "eapo_gym.agents.base",

@@ -142,10 +142,26 @@ def webshop_experts(result: Any) -> str:
     return "\n\n".join(parts)
 
 
+def androidworld_experts(result: Any) -> str:
+    levels = list(result["agents"]["explorer"])
+    body = []
+    for agent, parts in result["agents"].items():
+        cells = []
+        for level in levels:
+            low, high = parts[level]["success, 95 %"]
+            cells.append(f"{share(parts[level]['success'])} ({100 * low:.1f}–{100 * high:.1f})")
+        body.append([agent, *cells, f"{parts['all']['mean steps']:.1f}"])
+    heads = [f"{level}, {result['agents']['explorer'][level]['episodes']}" for level in levels]
+    return rows(["success (95 %)", *heads, "steps"], body)
+
+
 def androidworld_verdicts(result: Any) -> str:
     attempts = result["attempts"]
     body = [[name, number(count)] for name, count in attempts.items()]
-    body += [["judged to be done", number(result["passing"])], ["judged otherwise by us", number(len(result["different"]))]]
+    body += [
+        ["judged to be done", number(result["passing"])],
+        ["judged otherwise by us", number(len(result["different"]))],
+    ]
     said = f"{len(result['tasks'])} tasks, prepared and judged by the benchmark's own code, and judged by ours:"
     return f"{said}\n\n" + rows(["attempts", "number"], body)
 
@@ -345,6 +361,9 @@ MEASURED: dict[str, Callable[[], str]] = {
     "summary": _part("alfworld", "python benchmarks/alfworld.py", summary),
     "agreement": _part("alfworld_agreement", "python benchmarks/alfworld_agreement.py", agreement),
     "experts": _part("alfworld_experts", "python benchmarks/alfworld_experts.py", experts),
+    "androidworld experts": _part(
+        "androidworld_experts", "python benchmarks/androidworld_experts.py", androidworld_experts
+    ),
     "androidworld verdicts": _part(
         "androidworld_verdicts", "python benchmarks/androidworld_verdicts.py", androidworld_verdicts
     ),

@@ -49,8 +49,8 @@ _AGENTS = {
     "react": _Named("react:ReActAgent", "thought and action over the history of the episode", engine=True),
     "tot": _Named("tot:ToTAgent", "proposes several actions and votes on them", engine=True),
     "random": _Named("random:RandomAgent", "draws one of the valid actions", env=True),
-    "oracle": _Named("experts:OracleAgent", "ALFWorld's shortest plan; looks into the game"),
-    "explorer": _Named("experts:ExplorerAgent", "ALFWorld's or WebShop's expert that knows only what it has seen"),
+    "oracle": _Named("experts:OracleAgent", "knows ALFWorld's shortest plans and AndroidWorld's; looks inside"),
+    "explorer": _Named("experts:ExplorerAgent", "knows only what it has seen, of ALFWorld, WebShop or AndroidWorld"),
     "human": _Named("human:HumanAgent", "a person at this terminal"),
 }
 

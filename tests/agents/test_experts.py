@@ -16,6 +16,7 @@ from tests.wrappers.stacks import CORRIDOR
 
 ALFWORLD = "eapo/ALFWorld-v0"
 WEBSHOP = "eapo/WebShop-v0"
+ANDROIDWORLD = "eapo/AndroidWorld-v0"
 
 
 @pytest.fixture(scope="module")
@@ -56,8 +57,50 @@ def test_without_memory_it_is_another_agent_and_its_draws_are_repeatable(tasks: 
     assert agent.name != ExplorerAgent().name
 
 
+PHONE = {"split": "test", "observation_mode": "elements"}
+PHONE_TASKS = [f"test/{name}/0" for name in ("SystemWifiTurnOn", "ExpenseAddSingle", "SimpleCalendarNextEvent")]
+
+
+def test_the_oracle_asks_an_environment_that_has_one():
+    for played in play(OracleAgent(), ANDROIDWORLD, PHONE_TASKS, **PHONE):
+        assert played.won
+        assert all(info["format_ok"] for info in played.infos)
+
+
+def test_the_oracle_begins_again_with_the_episode():
+    env = gym.make(ANDROIDWORLD, **PHONE)
+    seen = Observation("g", "s")
+    for _ in range(2):
+        env.reset(options={"task": PHONE_TASKS[0]})
+        told = OracleAgent().act_in(env, seen)
+        assert told == OracleAgent().act_in(env, seen), "asking changes nothing"
+        assert "Settings" in (told.action or "")
+
+
+def test_the_oracle_says_when_it_has_lost_the_thread():
+    env = gym.make(ANDROIDWORLD, schema="native", **PHONE)
+    core = env.unwrapped
+    with pytest.raises(AgentError, match="call reset"):
+        OracleAgent().act_in(env, Observation("g", "s"))
+    env.reset(options={"task": PHONE_TASKS[0]})
+    env.step('{"action_type": "wait"}')
+    with pytest.raises(AgentError, match="plan was left: another action was taken"):
+        OracleAgent().act_in(env, Observation("g", "s"))
+    env.reset(options={"task": PHONE_TASKS[0]})
+    core.restore(core.snapshot())
+    with pytest.raises(AgentError, match=r"begins with the episode: call reset\(\) first"):
+        OracleAgent().act_in(env, Observation("g", "s"))
+
+
+def test_the_explorer_uses_phones_too():
+    episodes = play(ExplorerAgent(), ANDROIDWORLD, PHONE_TASKS[::2], **PHONE)
+    assert all(played.won for played in episodes)
+    assert all(info["format_ok"] for played in episodes for info in played.infos)
+    assert all(seen.memory for played in episodes for seen in played.observations[1:])
+
+
 def test_the_oracle_knows_no_other_environment():
-    with pytest.raises(AgentError, match="ALFWorld's native engine, and Corridor is not that"):
+    with pytest.raises(AgentError, match="an oracle of their own, and Corridor is neither"):
         play(OracleAgent(), CORRIDOR, ["train/key-in-1"])
     with pytest.raises(AgentError, match="act_in"):
         OracleAgent().act(Observation("g", "s"))

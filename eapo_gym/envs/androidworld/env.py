@@ -237,7 +237,7 @@ class AndroidWorldEnv(AgentEnv):
         """The next action of the task's plan, which begins with the episode."""
         if self._guide is None:
             raise ContractError(
-                "The oracle follows a plan that begins with the episode: call reset() first. Restoring a snapshot ends it."
+                "The oracle follows a plan that begins with the episode: call reset() first (a snapshot has no plan)."
             )
         return self._guide.next()
 

@@ -152,10 +152,10 @@ def _set_time(visit: Visit, minutes: int) -> Decision:
     screen, hour, minute = visit.screen, minutes // 60 % 24, minutes % 60
     digits = {plain(item.desc): item for item in screen.items}
     shown_hour, shown_minute = digits.get("select hour"), digits.get("select minute")
-    if shown_hour is not None and int(shown_hour.text) != hour:
+    if shown_hour is not None and read_time(f"{shown_hour.text}:00") != 60 * hour:
         face = digits.get(f"{hour} hours")
         return visit.tap(face or shown_hour, f"The hour should be {hour}.")
-    if shown_minute is not None and int(shown_minute.text) != minute:
+    if shown_minute is not None and read_time(f"0:{shown_minute.text}") != minute:
         face = digits.get(f"{minute} minutes")
         return visit.tap(face or shown_minute, f"The minutes should be {minute:02}.")
     return visit.press(("ok", "set", "done"), "The time is right.") or visit.back("The time is right.")
@@ -171,7 +171,14 @@ def ask(visit: Visit) -> Decision | None:
         return way
     if visit.today is None:
         return visit.back("I do not know what day it is.")
-    asked = {"events": _on_day, "first": _on_day, "next": _next, "week": _week, "meeting": _meeting, "location": _location}
+    asked = {
+        "events": _on_day,
+        "first": _on_day,
+        "next": _next,
+        "week": _week,
+        "meeting": _meeting,
+        "location": _location,
+    }
     return asked[visit.part.what](visit)
 
 

@@ -14,14 +14,23 @@ from eapo_gym.agents.base import AgentError
 from eapo_gym.envs.androidworld.actions import Action
 from eapo_gym.envs.androidworld.experts.calendar import ask, event
 from eapo_gym.envs.androidworld.experts.forms import create
-from eapo_gym.envs.androidworld.experts.goal import Part, read_goal
+from eapo_gym.envs.androidworld.experts.goal import Part, read_goal, with_rows
 from eapo_gym.envs.androidworld.experts.memory import MOST_TURNS, Memory
-from eapo_gym.envs.androidworld.experts.screen import Screen, read_screen
-from eapo_gym.envs.androidworld.experts.simple import capture, clipboard, open_app, record, slide, stopwatch, switch, timer
+from eapo_gym.envs.androidworld.experts.screen import Item, Screen, read_screen
+from eapo_gym.envs.androidworld.experts.simple import (
+    capture,
+    clipboard,
+    open_app,
+    record,
+    slide,
+    stopwatch,
+    switch,
+    timer,
+)
 from eapo_gym.envs.androidworld.experts.texts import new_file, paste, read_message, read_note, send, write
 from eapo_gym.envs.androidworld.experts.things import delete, move, rename
-from eapo_gym.envs.androidworld.experts.visit import Decision, Visit
-from eapo_gym.envs.androidworld.experts.words import ALLOW
+from eapo_gym.envs.androidworld.experts.visit import KNOWN, Decision, Visit
+from eapo_gym.envs.androidworld.experts.words import ALL, ALLOW, DELETE, RECORD, SAVE, SEND, STOP, YES, brief, fit
 from eapo_gym.schema import Observation, Turn
 
 SKILLS: Mapping[str, Callable[[Visit], Decision | None]] = {
@@ -93,6 +102,44 @@ class Explorer:
         memory = "" if self.memoryless else str(notes)
         return Turn(decision.think, decision.explore, memory, decision.action.command(), format_ok=True)
 
+    def mistake(self, observation: Observation, turn: Turn) -> Turn | None:
+        """What a beginner would do instead of `turn`: it takes something else on the screen for the right thing."""
+        return self._instead(observation, turn, "{} must be what I need: I touch it.", "Is it under {}?")
+
+    def doubt(self, observation: Observation, turn: Turn) -> Turn | None:
+        """What a worrier would do instead of `turn`: it knows what to do, and looks elsewhere all the same."""
+        if turn.explore != KNOWN:
+            return None
+        think = "I know what to do, and still wonder what {} is for. I look."
+        return self._instead(observation, turn, think, "Is there a better way under {}?")
+
+    def _instead(self, observation: Observation, turn: Turn, think: str, explore: str) -> Turn | None:
+        """Touch something else, which does no harm, where nothing has been achieved by what `turn` does."""
+        screen = read_screen(observation.state, observation.elements)
+        before, after = Memory.parse(observation.memory) or Memory(), Memory.parse(turn.memory or "")
+        if screen is None or after is None or '"click"' not in (turn.action or ""):
+            return None
+        if (before.part, before.known, before.read) != (after.part, after.known, after.read) or screen.is_dialog:
+            return None
+        right = after.last.removeprefix("tap ")
+        others = [item for item in screen.touchable() if brief(item.said) not in ("", right) and _harmless(item)]
+        if not others:
+            return None
+        item = Random(observation.context.seed).choice(others)
+        visit = Visit(screen, Part("open"), after, None)
+        decision = visit.tap(item, think.format(repr(item.said[:60])), explore.format(repr(item.said[:60])))
+        after.at, after.last, after.again = before.at, before.last, before.again
+        after.tried = list(before.tried)
+        after.take_down(screen.name, decision.what)
+        return Turn(decision.think, decision.explore, str(after), decision.action.command(), format_ok=True)
+
+
+_HARMFUL = (*DELETE, *SAVE, *SEND, *YES, *ALLOW, *RECORD, *STOP, *ALL, "undo", "call", "dial", "add", "reset", "clear")
+
+
+def _harmless(item: Item) -> bool:
+    return not item.switch and not fit(item.said, _HARMFUL)
+
 
 def _today(screen: Screen) -> str:
     return next((item.text for item in screen.items if _TODAY.fullmatch(item.text)), "")
@@ -103,9 +150,12 @@ def _next(screen: Screen, parts: tuple[Part, ...], notes: Memory, chances: Rando
         return _give_up("I do not know how this is done")
     if notes.turn > _PATIENCE:
         return _give_up("I have tried for too long")
-    while notes.part <= len(parts):
+    while notes.part <= len(parts := with_rows(parts, notes.read)):
         visit = Visit(screen, parts[notes.part - 1], notes, chances)
-        decision = _clear_the_way(visit) or SKILLS[visit.part.kind](visit)
+        skill = SKILLS.get(visit.part.kind)
+        if skill is None:
+            return _give_up("I have not read what is to be added")
+        decision = _clear_the_way(visit) or skill(visit)
         if decision is not None:
             return _unstuck(visit, decision)
         notes.part += 1

@@ -13,7 +13,7 @@ _ALSO = {
     "title": ("title", "name", "what"),
     "amount": ("amount", "how much", "price", "value", "sum"),
     "category": ("category", "categories"),
-    "note": ("note", "comment", "memo", "description"),
+    "note": ("note", "comment", "memo", "remark", "description"),
     "servings": ("servings", "serves", "portions", "yield", "people"),
     "preparation time": ("preparation time", "takes", "ready in", "time", "duration"),
     "description": ("description", "about", "notes", "note", "summary", "details", "in a few words", "in short"),
@@ -22,6 +22,9 @@ _ALSO = {
     "phone": ("phone", "mobile", "number"),
 }
 """What a field may be called."""
+
+_KEEPS = ("write to disk", "save note", "undo", "add to favorites", "remove from favorites")
+"""Buttons of one thing that is open."""
 
 _MORE = ("more fields", "show more", "add more fields")
 
@@ -50,6 +53,8 @@ def _is_form(visit: Visit) -> bool:
 
 def add_button(visit: Visit, what: str) -> Decision:
     named = tuple(f"{verb} {what}" for verb in ADD) if what else ()
+    if visit.screen.find(_KEEPS) is not None:
+        return visit.back("Something else is open here: I go back.")
     item = visit.screen.find(named) or visit.screen.best((*named, *ADD), kind="ImageButton")
     if item is not None and not visit.tried(f"tap {brief(item.said)}"):
         return visit.tap(item, f"{item.said!r:.60} is how to add {what or 'one'}.", "Which fields are there?")

@@ -11,37 +11,24 @@ from eapo_gym.envs.androidworld.experts.words import plain, says
 
 APPS = {
     "pro expense": "Pro Expense",
-    "expense": "Pro Expense",
     "broccoli": "Broccoli",
-    "recipe": "Broccoli",
-    "markor": "Markor",
     "simple calendar pro": "Simple Calendar Pro",
-    "calendar": "Simple Calendar Pro",
     "simple sms messenger": "Simple SMS Messenger",
-    "sms": "Simple SMS Messenger",
     "simple gallery": "Simple Gallery Pro",
-    "gallery": "Simple Gallery Pro",
     "audio recorder": "Audio Recorder",
+    "markor": "Markor",
+    "expense": "Pro Expense",
+    "recipe": "Broccoli",
+    "calendar": "Simple Calendar Pro",
+    "sms": "Simple SMS Messenger",
+    "gallery": "Simple Gallery Pro",
     "audio": "Audio Recorder",
-    "clipboard": "Clipper",
     "contact": "Contacts",
     "contacts": "Contacts",
-    "stopwatch": "Clock",
-    "timer": "Clock",
-    "clock": "Clock",
-    "photo": "Camera",
-    "video": "Camera",
-    "camera": "Camera",
     "file": "Files",
     "files": "Files",
-    "dialer": "Phone",
-    "phone": "Phone",
-    "settings": "Settings",
-    "wifi": "Settings",
-    "bluetooth": "Settings",
-    "brightness": "Settings",
 }
-"""In which app something is likely to be found. The first that is mentioned decides."""
+"""In which app something is likely to be found: names come before what they are about."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +82,14 @@ def likely_app(text: str) -> str:
     return next((app for word, app in APPS.items() if says(text, word)), "")
 
 
+def with_rows(parts: tuple[Part, ...], read: str) -> tuple[Part, ...]:
+    """The parts, once it has been read what is to be added."""
+    if not read:
+        return parts
+    groups = (read_rows(read, part.app) if part.kind == "rows" else (part,) for part in parts)
+    return tuple(part for group in groups for part in group)
+
+
 # What a goal can look like
 
 
@@ -106,8 +101,12 @@ def _deleting(goal: str) -> Iterator[Part]:
     if day:
         time = re.search(r" at (?P<time>\d+)h", goal)
         names = (title["title"],) if title else ()
-        yield Part("delete", day=day["day"], names=names, value="" if names else "all", time=time["time"] if time else "")
-    elif found := re.search(r"the file (?P<name>\S+) .*located in the (?P<folder>\w+) folder within the (?P<area>\w+)", goal):
+        yield Part(
+            "delete", day=day["day"], names=names, value="" if names else "all", time=time["time"] if time else ""
+        )
+    elif found := re.search(
+        r"the file (?P<name>\S+) .*located in the (?P<folder>\w+) folder within the (?P<area>\w+)", goal
+    ):
         yield Part("delete", app="Files", names=(found["name"],), folder=found["folder"], what=found["area"])
     elif found := re.search(r"\bnamed (?P<name>\S+?)\.?$", goal):
         yield Part("delete", names=(found["name"],))
@@ -122,26 +121,54 @@ def _deleting(goal: str) -> Iterator[Part]:
 
 
 def _rows(goal: str) -> Iterator[Part]:
-    """A table of what is to be added, with a line of headings."""
-    lines = goal.split("\n")
-    if len(lines) < 2 or not says(lines[0], "add"):
+    first, _, rest = goal.partition("\n")
+    if says(first, "add") and rest:
+        yield from read_rows(rest)
+
+
+def read_rows(text: str, app: str = "") -> Iterator[Part]:
+    """What is to be added, as a table with a line of headings, or in blocks of lines with a name and a value each."""
+    headings, *lines = text.strip().split("\n")
+    if "|" in headings:
+        for line in lines:
+            values = line.split("|")
+            if len(values) == len(headings.split("|")):
+                yield Part("create", app=app, fields=tuple(zip(headings.split("|"), values, strict=True)))
         return
-    for block in re.split(r"\n\s*\n", "\n".join(lines[1:]).strip()):
+    for block in re.split(r"\n\s*\n", text.strip()):
         pairs = [line.strip().partition(": ") for line in block.split("\n")]
         if len(pairs) > 1 and all(name and value for name, _, value in pairs):
-            rest = tuple((name, value) for name, _, value in pairs[1:])
-            yield Part("create", fields=(("name", pairs[0][2]), *rest))
-    if len(lines) < 3 or "|" not in lines[1] or not says(lines[0], "add"):
-        return
-    headings = lines[1].split("|")
-    for line in lines[2:]:
-        values = line.split("|")
-        if len(values) == len(headings):
-            yield Part("create", fields=tuple(zip(headings, values, strict=True)))
+            others = tuple((name, value) for name, _, value in pairs[1:])
+            yield Part("create", app=app, fields=(("name", pairs[0][2]), *others))
+
+
+def matching_rows(text: str, which: str) -> str:
+    """The rows of such a text that say this. A single word marks a row, and is none of what it says."""
+    table = "|" in text.split("\n")[0]
+    first, *rest = text.split("\n") if table else ["", *re.split(r"\n\s*\n", text)]
+    found = [row for row in rest if says(row, which)]
+    if which.isalpha():
+        found = [re.sub(rf"[.,;]? *\(?\b{which}\b\)?\.?", "", row, flags=re.IGNORECASE) for row in found]
+    return "\n".join((first, *found)) if table else "\n\n".join(found)
+
+
+def _rows_of_a_note(goal: str) -> Iterator[Part]:
+    """The table stands in a note, and all of its lines are to be added, or those that say something."""
+    if found := re.match(
+        r"Add the \w+ from (?P<name>\S+) in Markor (?:that take (?P<which>.+) to prepare )?"
+        r"(?:in)?to the (?P<app>.+?) app",
+        goal,
+    ) or re.match(
+        r"Go through the \w+ in (?P<name>\S+) in Markor\. Log the (?P<which>\w+) \w+ in the (?P<app>.+?)\.?$", goal
+    ):
+        yield Part("read note", app="Markor", what=found["name"], value=found["which"] or "")
+        yield Part("rows", app=likely_app(found["app"]))
 
 
 def _contact(goal: str) -> Iterator[Part]:
-    if found := re.match(r"Create a new contact for (?P<first>\S+) (?P<last>.+)\. Their number is (?P<number>\S+?)\.?$", goal):
+    if found := re.match(
+        r"Create a new contact for (?P<first>\S+) (?P<last>.+)\. Their number is (?P<number>\S+?)\.?$", goal
+    ):
         names = (("First name", found["first"]), ("Last name", found["last"]), ("Phone", found["number"]))
         yield Part("create", app="Contacts", what="contact", fields=names)
     elif found := re.search(r"new (?P<what>\w+) screen and enter the following details: (?P<details>.+?)\. ", goal):
@@ -176,33 +203,51 @@ def _event(goal: str) -> Iterator[Part]:
 def _note(goal: str) -> Iterator[Part]:
     if found := re.search(r"[Cc]reate a new folder in .+ named (?P<name>\S+?)\.?$", goal):
         yield Part("new file", what=found["name"], value="folder")
-    elif found := re.match(r"Merge the contents of .*?notes (?P<names>.+) \(in .* note named (?P<to>\S+) and save", goal):
+    elif found := re.match(
+        r"Merge the contents of .*?notes (?P<names>.+) \(in .* note named (?P<to>\S+) and save", goal
+    ):
         for name in re.split(r", | and ", found["names"]):
             yield Part("read note", app="Markor", what=name)
         yield Part("new file", app="Markor", what=found["to"])
         yield Part("write", app="Markor", what=found["to"], value="read")
     elif found := re.search(
-        r"new note in \w+ named (?P<name>\S+) with the following text: (?P<text>.+?)\. Share .* number (?P<to>\+?\d+)", goal
+        r"new note in \w+ named (?P<name>\S+) with the following text: (?P<text>.+?)\. Share .* number (?P<to>\+?\d+)",
+        goal,
     ):
         yield Part("new file", app="Markor", what=found["name"])
         yield Part("write", app="Markor", what=found["name"], value=found["text"])
         yield Part("send", app="Simple SMS Messenger", to=found["to"], value=found["text"])
-    elif found := re.search(r"new note in .+ named (?P<name>\S+) with the following text: (?P<text>.+)$", goal, re.DOTALL):
+    elif found := re.search(
+        r"new note in .+ named (?P<name>\S+) with the following text: (?P<text>.+)$", goal, re.DOTALL
+    ):
         yield Part("new file", what=found["name"])
         yield Part("write", what=found["name"], value=found["text"])
     elif found := re.search(r"note in .+ named (?P<name>\S+)\. Perform a paste", goal):
         yield Part("new file", what=found["name"])
         yield Part("paste", what=found["name"])
-    elif found := re.search(r"Update the content of (?P<name>\S+) to \"(?P<text>.+)\" in .* name to (?P<to>\S+?)\.?$", goal):
+    elif found := re.search(
+        r"Update the content of (?P<name>\S+) to \"(?P<text>.+)\" in .* name to (?P<to>\S+?)\.?$", goal
+    ):
         yield Part("write", what=found["name"], value=found["text"])
         yield Part("rename", what=found["name"], to=found["to"])
-    elif found := re.search(r"Update the .+ note (?P<name>\S+) .*before .*\"(?P<text>.+)\", and rename it to (?P<to>\S+?)\.?$", goal):
+    elif found := re.search(
+        r"Update the .+ note (?P<name>\S+) .*before .*\"(?P<text>.+)\", and rename it to (?P<to>\S+?)\.?$", goal
+    ):
         yield Part("write", what=found["name"], value=found["text"] + "\n\n", time="top")
         yield Part("rename", what=found["name"], to=found["to"])
-    elif found := re.match(r"Edit (?P<name>\S+) in \w+\. (?P<how>Replace the text with|Add to the \w+ of the note) (?P<text>.+)", goal, re.DOTALL):
+    elif found := re.match(
+        r"Edit (?P<name>\S+) in \w+\. (?P<how>Replace the text with|Add to the \w+ of the note) (?P<text>.+)",
+        goal,
+        re.DOTALL,
+    ):
         where = "top" if says(found["how"], "top") else "bottom" if says(found["how"], "bottom") else ""
         yield Part("write", what=found["name"], value=found["text"], time=where)
-    elif found := re.search(r"move the (?:note|file) (?P<name>\S+) from (?P<folder>\w+)\b(?: within the (?P<area>\w+))?.*? to (?:the )?(?P<to>\w+)", goal, re.IGNORECASE):
+    elif found := re.search(
+        r"move the (?:note|file) (?P<name>\S+) from (?P<folder>\w+)\b"
+        r"(?: within the (?P<area>\w+))?.*? to (?:the )?(?P<to>\w+)",
+        goal,
+        re.IGNORECASE,
+    ):
         yield Part("move", what=found["name"], folder=found["folder"], to=found["to"], value=found["area"] or "")
     elif found := re.search(r"copy (?P<name>\S+) in (?P<folder>\w+) and save a copy .* in (?P<to>\w+)", goal):
         yield Part("copy", what=found["name"], folder=found["folder"], to=found["to"])
@@ -210,7 +255,9 @@ def _note(goal: str) -> Iterator[Part]:
 
 def _message(goal: str) -> Iterator[Part]:
     app = "Simple SMS Messenger"
-    if found := re.match(r"Send a text message using .+? to (?P<to>\+?\d+) with message: (?P<text>.+)", goal, re.DOTALL):
+    if found := re.match(
+        r"Send a text message using .+? to (?P<to>\+?\d+) with message: (?P<text>.+)", goal, re.DOTALL
+    ):
         yield Part("send", app=app, to=found["to"], value=found["text"])
     elif found := re.match(r"Reply to (?P<to>.+?) with message: (?P<text>.+?)(?: in [\w ]+)?$", goal, re.DOTALL):
         recent = says(found["to"], "most recent")
@@ -269,7 +316,9 @@ def _asking(goal: str) -> Iterator[Part]:
         yield Part("ask", what="events", day=found["day"] or found["other"])
 
 
-_ON = re.compile(r"(?:turn|switch) (?:(?P<value>on|off) (?P<what>[\w -]+)|(?P<thing>[\w -]+?) (?P<state>on|off))$", re.I)
+_ON = re.compile(
+    r"(?:turn|switch) (?:(?P<value>on|off) (?P<what>[\w -]+)|(?P<thing>[\w -]+?) (?P<state>on|off))$", re.I
+)
 _ENABLE = re.compile(r"(?P<value>enable|disable) (?P<what>[\w -]+)$", re.IGNORECASE)
 _SLIDE = re.compile(r"(?:turn|set) (?:the )?(?P<what>\w+) to (?:the |its )?(?P<value>max|min)", re.IGNORECASE)
 _OPEN = re.compile(r"open the (?P<what>[\w ]+?) app", re.IGNORECASE)
@@ -292,6 +341,7 @@ def _simple(goal: str) -> Iterator[Part]:
 
 _READERS: tuple[Callable[[str], Iterator[Part]], ...] = (
     _rows,
+    _rows_of_a_note,
     _deleting,
     _contact,
     _event,

@@ -107,16 +107,19 @@ def capture(visit: Visit) -> Decision | None:
         return None
     if (way := visit.enter()) is not None:
         return way
-    modes, shutter = _MODES[visit.part.what], visit.screen.find(("shutter", "take photo", "record", "start recording", "stop recording"))
+    modes, shutter = (
+        _MODES[visit.part.what],
+        visit.screen.find(("shutter", "take photo", "record", "start recording", "stop recording")),
+    )
     if visit.knows("recording") and shutter is not None:
         visit.note("captured")
         return visit.tap(shutter, "That is long enough: I end the video.")
     chosen = [item for item in visit.screen.items if "selected" in item.states]
     mode = plain(chosen[0].said if chosen else visit.screen.title)
     if shutter is None or mode not in modes:
-        if (way := visit.press(modes, f"I want to take a {visit.part.what}.")) is not None and mode not in modes:
-            if not visit.tried(way.what):
-                return way
+        way = visit.press(modes, f"I want to take a {visit.part.what}.")
+        if way is not None and mode not in modes and not visit.tried(way.what):
+            return way
         return visit.seek(f"the mode for a {visit.part.what}", (*modes, *_MODE_MENUS))
     visit.note("recording" if visit.part.what == "video" else "captured")
     return visit.tap(shutter, "I press the shutter.")

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 
 from eapo_gym.envs.androidworld.experts.forms import add_button
+from eapo_gym.envs.androidworld.experts.goal import matching_rows
 from eapo_gym.envs.androidworld.experts.screen import Item
 from eapo_gym.envs.androidworld.experts.things import look_for
 from eapo_gym.envs.androidworld.experts.visit import Decision, Visit
-from eapo_gym.envs.androidworld.experts.words import ADD, SEND, YES, brief, fit, plain, says
+from eapo_gym.envs.androidworld.experts.words import SEND, YES, brief, fit, plain
 
 _KINDS = {"md": ("markdown",), "txt": ("plain text", "text"), "csv": ("csv",)}
 _SAVE = ("save", "write to disk", "store", "done")
@@ -33,6 +34,10 @@ def new_file(visit: Visit) -> Decision | None:
     if part.value == "folder":
         button = screen.best(("folder",), kind="Button")
     else:
+        if not ending and others and others[0].text.startswith("."):
+            if "focused" not in others[0].states:
+                return visit.tap(others[0], "The name has no ending: I go there, to erase it.")
+            return visit.erase(f"The name has no ending: I erase {others[0].text}.")
         if ending and others and others[0].text.strip() != f".{ending}":
             kind = screen.find(_KINDS.get(ending, ()), kind="Button")
             if kind is not None and not visit.tried(f"tap {brief(kind.said)}"):
@@ -66,7 +71,10 @@ def write(visit: Visit) -> Decision | None:
     if not visit.knows("wrote note"):
         visit.note("wrote note")
         old = field.text.rstrip("\n")
-        text = {"top": f"{part.value.rstrip(chr(10))}{chr(10) * (1 + part.value.endswith(chr(10)))}{old}", "bottom": f"{old}\n{part.value}"}
+        text = {
+            "top": f"{part.value.rstrip(chr(10))}{chr(10) * (1 + part.value.endswith(chr(10)))}{old}",
+            "bottom": f"{old}\n{part.value}",
+        }
         value = visit.notes.read if part.value == "read" else text.get(part.time, part.value)
         return visit.write(value, field, "I write what should stand here.")
     return _save_note(visit)
@@ -82,7 +90,10 @@ def read_note(visit: Visit) -> Decision | None:
     if field is None:
         return _open_note(visit)
     visit.note("read note")
-    visit.notes.read = "\n\n".join(filter(None, (visit.notes.read, field.text.rstrip("\n"))))
+    text = field.text.rstrip("\n")
+    if visit.part.value:
+        text = matching_rows(text, visit.part.value)
+    visit.notes.read = "\n\n".join(filter(None, (visit.notes.read, text)))
     return visit.back("I have read it: I go back.")
 
 
@@ -153,7 +164,9 @@ def _messages(visit: Visit) -> list[str]:
 
 def _is_talk(visit: Visit) -> bool:
     """Whether this is a conversation: there is a field, and a button beside it to send."""
-    return bool(visit.screen.fields) and any(fit(item.said, SEND) for item in visit.screen.items if item.kind == "Button")
+    return bool(visit.screen.fields) and any(
+        fit(item.said, SEND) for item in visit.screen.items if item.kind == "Button"
+    )
 
 
 def _with(visit: Visit, to: str) -> bool:
@@ -169,7 +182,7 @@ def _open_talk(visit: Visit) -> Decision | None:
     """Go to the conversation with somebody, or to the latest one."""
     to, screen = visit.part.to, visit.screen
     if _is_talk(visit):
-        if (_with(visit, to) if to else visit.knows("latest")):
+        if _with(visit, to) if to else visit.knows("latest"):
             return None
         return visit.back("This is another conversation: I go back.")
     listed = [item for item in screen.items if item.kind == "TextView" and len(item.text) > 1 and not item.editable]
@@ -183,7 +196,9 @@ def _open_talk(visit: Visit) -> Decision | None:
 def _begin_talk(visit: Visit) -> Decision:
     """Write to somebody for the first time."""
     to, screen = visit.part.to, visit.screen
-    field = next((item for item in screen.fields if fit(item.hint, ("number", "name", "recipient", "to")) or item.text), None)
+    field = next(
+        (item for item in screen.fields if fit(item.hint, ("number", "name", "recipient", "to")) or item.text), None
+    )
     if field is None or (fit(field.hint, _SEARCH) and not field.text):
         return add_button(visit, "conversation")
     person = next((item for item in screen.touchable() if _same(item.text, to)), None)
@@ -200,7 +215,9 @@ def send(visit: Visit) -> Decision | None:
     if (way := visit.enter()) is not None:
         return way
     if not _is_talk(visit):
-        if visit.part.kind == "reply" or any(_same(item.text, visit.part.to) for item in visit.screen.items if not item.editable):
+        if visit.part.kind == "reply" or any(
+            _same(item.text, visit.part.to) for item in visit.screen.items if not item.editable
+        ):
             return _open_talk(visit) or _begin_talk(visit)
         return _begin_talk(visit)
     if visit.part.to and not _with(visit, visit.part.to):

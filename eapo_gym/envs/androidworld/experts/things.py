@@ -50,9 +50,21 @@ def delete(visit: Visit) -> Decision | None:
     item = _target(visit, left)
     if item is None:
         if not left:
-            return None if _is_empty(visit) else _further(visit)
+            return _nothing_here(visit)
         return look_for(visit, what)
     return mark(visit, item, item.text)
+
+
+def _nothing_here(visit: Visit) -> Decision | None:
+    """What to do where nothing is to be deleted: this may be another place, or all may be done."""
+    screen = visit.screen
+    if screen.is_dialog or (screen.fields and not screen.best(SEARCH)):
+        return visit.back("This is not where something can be deleted: I go back.")
+    if _is_empty(visit):
+        return None
+    if visit.part.value == "duplicates":
+        return _further(visit)
+    return _further(visit) or visit.seek("what is to be deleted", EVERYTHING)
 
 
 def _further(visit: Visit) -> Decision | None:
@@ -123,7 +135,7 @@ def _delete_marked(visit: Visit, what: str) -> Decision:
     screen = visit.screen
     if visit.part.value == "all" and not visit.knows("marked all"):
         if (item := screen.find(ALL)) is not None:
-            visit.note("marked all")
+            visit.gets_on("marked all")
             return visit.tap(item, "All of them are to be deleted: I mark the others too.")
         menu = screen.find(MENU)
         if menu is not None and not visit.tried(f"tap {brief(menu.said)}"):
@@ -152,7 +164,7 @@ def look_for(visit: Visit, name: str) -> Decision:
     """Find a thing in lists and folders."""
     part, screen = visit.part, visit.screen
     area = part.what if part.kind == "delete" else part.value
-    places = [place for place in (part.folder, area) if place and "_" in place or place == part.folder and place]
+    places = [place for place in (part.folder, area) if place]
     if part.folder and not any(says(item.text, part.folder) for item in screen.items[:8] if item.kind == "TextView"):
         for place in places:
             item = screen.named(place)
@@ -163,7 +175,11 @@ def look_for(visit: Visit, name: str) -> Decision:
             return visit.tap(drawer, f"I look for {area}.", f"{area} may be in this menu.")
     elif part.folder:
         inside = screen.named(part.folder)
-        if inside is not None and plain(screen.title) != plain(part.folder) and not visit.tried(f"tap {brief(part.folder)}"):
+        if (
+            inside is not None
+            and plain(screen.title) != plain(part.folder)
+            and not visit.tried(f"tap {brief(part.folder)}")
+        ):
             return visit.tap(inside, f"{name} is in {part.folder}.", f"Is {name} in {part.folder}?")
     if (way := _search(visit, name)) is not None:
         return way
@@ -251,7 +267,9 @@ def _choose_folder(visit: Visit) -> Decision:
     up = screen.find(UP) or screen.named("..")
     if up is not None and screen.name and not visit.notes.last.startswith("tap parent folder again"):
         return visit.tap(up, f"{part.to} is not here: I go up.", f"Is {part.to} beside this folder?")
-    return visit.seek(part.to, (part.to, "internal storage", "other folder", "another folder", "choose folder", "browse", "folder"))
+    return visit.seek(
+        part.to, (part.to, "internal storage", "other folder", "another folder", "choose folder", "browse", "folder")
+    )
 
 
 def _choose(visit: Visit, verbs: tuple[str, ...], what: str, aim: str) -> Decision:

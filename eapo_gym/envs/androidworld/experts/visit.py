@@ -78,6 +78,9 @@ class Visit:
         what = f"write into {brief(item.hint or item.desc or 'field')}"
         return Decision(Action("input_text", text=text, index=item.index, clear_text=clear), what, think)
 
+    def erase(self, think: str) -> Decision:
+        return Decision(Action("press_keyboard", keycode="KEYCODE_DEL"), "erase", think)
+
     def back(self, think: str, explore: str = KNOWN) -> Decision:
         return Decision(Action("navigate_back"), "back", think, explore)
 
@@ -115,9 +118,7 @@ class Visit:
             words = plain(name).split()
             name = max(offered, key=lambda app: sum(says(app, word) for word in words))
         action = Action("open_app", app_name=name)
-        return Decision(
-            action, f"open {wanted}", f"This is done in {name}: I open it.", f"What can be done in {name}?"
-        )
+        return Decision(action, f"open {wanted}", f"This is done in {name}: I open it.", f"What can be done in {name}?")
 
     def seek(self, what: str, promising: Sequence[str], *, wander: bool = False) -> Decision:
         """Look for something where it is likely to be: here, further down, behind a menu, or elsewhere."""
@@ -128,7 +129,7 @@ class Visit:
         if self.chances is not None and fresh:
             return self._draw([item for _, item in likely] or fresh, what)
         if likely:
-            score, item = max(likely, key=lambda each: (each[0], -each[1].index))
+            _, item = max(likely, key=lambda each: (each[0], -each[1].index))
             others = [other.said for _, other in sorted(likely, key=lambda each: -each[0]) if other is not item]
             hope = f"{what[:1].upper()}{what[1:]} may be under {item.said!r:.60}"
             also = f", or under {others[0]!r:.60}" if others else ""
@@ -137,9 +138,9 @@ class Visit:
         if further is not None:
             return further
         ways = [self.screen.find(DRAWER), self.screen.find(MENU)] if not self.screen.is_menu else []
-        for item in ways:
-            if item is not None and not self.tried(f"tap {_called(item)}"):
-                return self.tap(item, f"I do not see {what} here: perhaps behind {item.said!r}.", f"Is {what} in there?")
+        for way in ways:
+            if way is not None and not self.tried(f"tap {_called(way)}"):
+                return self.tap(way, f"I do not see {what} here: perhaps behind {way.said!r}.", f"Is {what} in there?")
         if fresh and (wander or self.tried("back")):
             item = fresh[0]
             return self.tap(item, f"Nothing fits {what}: I try {item.said!r:.60}.", f"What is under {item.said!r:.60}?")
@@ -161,7 +162,9 @@ class Visit:
         if self.tried(said):
             return None
         action = Action("scroll", direction=direction)
-        return Decision(action, said, f"I do not see {what} yet: I scroll {direction}.", f"Is {what} further {direction}?")
+        return Decision(
+            action, said, f"I do not see {what} yet: I scroll {direction}.", f"Is {what} further {direction}?"
+        )
 
     def press(self, phrases: Iterable[str], think: str) -> Decision | None:
         """Touch the button that is called like one of these, if there is one."""

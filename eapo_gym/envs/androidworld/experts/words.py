@@ -14,7 +14,18 @@ SAVE = ("save", "done", "keep", "ok", "create", "apply", "finish", "store", "wri
 YES = ("ok", "yes", "done", "confirm", "continue", "select", "accept")
 NO = ("cancel", "no", "close", "dismiss", "not now", "later", "keep")
 ALLOW = ("while using the app", "allow", "only this time", "got it", "accept", "agree", "skip")
-DELETE = ("delete", "throw away", "bin", "remove", "discard", "erase", "trash", "move to trash", "delete now", "move to bin")
+DELETE = (
+    "delete",
+    "throw away",
+    "bin",
+    "remove",
+    "discard",
+    "erase",
+    "trash",
+    "move to trash",
+    "delete now",
+    "move to bin",
+)
 RENAME = ("rename", "change name")
 MOVE = ("move", "move to", "move to folder")
 COPY = ("copy", "copy to", "copy to folder")

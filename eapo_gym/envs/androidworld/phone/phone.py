@@ -398,10 +398,18 @@ class Phone:
     # Writing
 
     def _focus(self, field: str, cursor: int | None = None) -> None:
+        self._stay()
         front = replace(self.state.front, focus=field, cursor=cursor, all_selected=False, edit_menu=False)
         self.state = replace(self.state.with_front(front), keyboard=True, keyboard_page=LETTERS)
         self._reveal()
         self._show_cursor()
+
+    def _stay(self) -> None:
+        """Lists begin where they are shown now: a keyboard makes room to scroll as far as was scrolled before."""
+        front = self.state.front
+        most = {each.view.scroll: each.most for each in self.windows[0].placed.walk() if each.view.scroll}
+        scrolled = {name: min(by, most.get(name, by)) for name, by in front.scrolled.items()}
+        self.state = self.state.with_front(replace(front, scrolled=scrolled))
 
     def _reveal(self) -> None:
         """Scroll on until the field that is written into comes out from under the keyboard."""
