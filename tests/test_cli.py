@@ -1,3 +1,4 @@
+import importlib.util
 import json
 import subprocess
 import sys
@@ -244,6 +245,11 @@ def test_demo_plays_and_reports(tmp_path: Path) -> None:
     assert list(shoppers) == ["explorer", "no memory", "random"]
     assert shoppers["explorer"]["score"]["mean"] > shoppers["random"]["score"]["mean"]
     assert "score" in result.stdout
+    if importlib.util.find_spec("PIL"):
+        phone = json.loads((out / "phone" / "baselines.json").read_text())
+        assert phone["oracle"]["success"]["rate"] == 1
+    else:
+        assert "pip install 'eapo-gym[gui]'" in result.stdout
 
 
 @pytest.mark.slow

@@ -18,7 +18,7 @@ from eapo_gym.cli.evaluating import folder_name, run_arms, run_compare, run_mode
 from eapo_gym.cli.learning import Size, evaluation_of, learn
 from eapo_gym.cli.terminal import console, plain
 from eapo_gym.cli.training_report import run_training_report
-from eapo_gym.registration import WEBSHOP
+from eapo_gym.registration import ANDROIDWORLD, WEBSHOP
 
 AGENTS = {
     "oracle": Arm("oracle", "knows the game and plans"),
@@ -35,6 +35,14 @@ SHOPPERS = {
 MOST_SHOPPING = 50
 """Goals: what a shopper does is seen sooner than what a model has learned."""
 
+PHONE_USERS = {
+    "oracle": Arm("oracle", "knows the phone"),
+    "explorer": Arm("explorer", "looks for it, remembers, and goes back"),
+    "random": Arm("random", "touches anything"),
+}
+MOST_ON_THE_PHONE = 20
+"""Tasks."""
+
 _NEEDED = ("torch", "transformers", "accelerate", "peft", "matplotlib", "yaml")
 """Packages of the extra `train`."""
 
@@ -50,6 +58,10 @@ def demo(episodes: int, out: Path, seed: int, open_report: bool, size: Size | No
     config = evaluation_of(seed, episodes)
     run_arms(replace(config, agent_options={}), AGENTS, out, report=False)
     run_arms(_shopping(min(episodes, MOST_SHOPPING), seed), SHOPPERS, out / "webshop")
+    if find_spec("PIL"):
+        run_arms(_on_the_phone(min(episodes, MOST_ON_THE_PHONE), seed), PHONE_USERS, out / "phone")
+    else:
+        console().print("Nobody used the phone: its screens need Pillow:  pip install 'eapo-gym\\[gui]'")
     folders = [out / folder_name(name) for name in AGENTS]
     learned = None
     if size is not None and not (missing := [name for name in _NEEDED if not find_spec(name)]):
@@ -72,11 +84,24 @@ def _shopping(goals: int, seed: int) -> Evaluation:
     return Evaluation(env=WEBSHOP, split="test", agent="explorer", seeds=(seed,), max_tasks=goals)
 
 
+def _on_the_phone(tasks: int, seed: int) -> Evaluation:
+    """And in a third one, with the list of what is on the screen."""
+    return Evaluation(
+        env=ANDROIDWORLD,
+        env_kwargs={"observation_mode": "elements"},
+        split="test",
+        agent="explorer",
+        seeds=(seed,),
+        max_tasks=tasks,
+    )
+
+
 def _say_what_next(out: Path, learned: dict[str, str] | None) -> None:
     say = console()
     task = interesting(load_run(out / "explorer").episodes).trajectory.task
     say.print(plain(f"Play a game yourself:  eapo-gym play alfworld --split valid --web --task {task}"), soft_wrap=True)
     say.print(plain("Go shopping:           eapo-gym play webshop --split test --web"), soft_wrap=True)
+    say.print(plain("Use the phone:         eapo-gym play androidworld --split test --web"), soft_wrap=True)
     if learned is None:
         say.print("Evaluate a model:      eapo-gym eval --agent eapo --model FOLDER_OR_HUB_ID --split valid")
     else:
