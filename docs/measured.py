@@ -166,6 +166,14 @@ def androidworld_verdicts(result: Any) -> str:
     return f"{said}\n\n" + rows(["attempts", "number"], body)
 
 
+def androidworld(result: Any) -> str:
+    body = [[name, number(row["steps_per_s"]), number(row["resets_per_s"])] for name, row in result["places"].items()]
+    table = rows([f"one process, the plans of {result['tasks']} tasks", "steps/s", "resets/s"], body)
+    more = [["saved and put back, per second", number(result["snapshots_per_s"])]]
+    more += [["a further environment, KB", number(result["kb_per_further_env"])]]
+    return f"{table}\n\n{rows(['', ''], more)}"
+
+
 def hosting(result: Any) -> str:
     body = [
         [call, number(places["local"]["median"]) if "local" in places else "–", number(places["hosted"]["median"])]
@@ -364,6 +372,7 @@ MEASURED: dict[str, Callable[[], str]] = {
     "androidworld experts": _part(
         "androidworld_experts", "python benchmarks/androidworld_experts.py", androidworld_experts
     ),
+    "androidworld": _part("androidworld", "python benchmarks/androidworld.py", androidworld),
     "androidworld verdicts": _part(
         "androidworld_verdicts", "python benchmarks/androidworld_verdicts.py", androidworld_verdicts
     ),

@@ -151,7 +151,7 @@ def test_envs_says_what_works_and_what_brings_the_rest() -> None:
 
 
 def test_envs_as_json() -> None:
-    alfworld, webshop = json.loads(run("envs", "--json").output)["environments"]
+    alfworld, _, webshop = json.loads(run("envs", "--json").output)["environments"]
     assert webshop["works"] is True
     needs = {need["name"]: need for need in alfworld["needs"]}
     assert alfworld["works"] is True
@@ -164,7 +164,7 @@ def test_envs_as_json() -> None:
 def test_envs_names_a_reference_interpreter_that_cannot_be_used(monkeypatch: pytest.MonkeyPatch) -> None:
     for python, fault in (("/no/such/python", "cannot be run"), ("/bin/false", "lacks")):
         monkeypatch.setenv("EAPO_REFERENCE_PYTHON", python)
-        alfworld, _ = json.loads(run("envs", "--json").output)["environments"]
+        alfworld, *_ = json.loads(run("envs", "--json").output)["environments"]
         (engine,) = [need for need in alfworld["needs"] if need["name"] == "reference engine"]
         assert not engine["ok"]
         assert fault in engine["detail"]

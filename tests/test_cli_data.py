@@ -96,7 +96,7 @@ def test_an_archive_is_unpacked_and_verified(
     assert files_below(data / FOLDER) == set(games)
     assert {entry.name for entry in data.iterdir()} == {FOLDER, MARKER}, "nothing is left lying about"
     assert all(state.verified for state in overview(data))
-    alfworld, _ = json.loads(run("envs", "--json").output)["environments"]
+    alfworld, *_ = json.loads(run("envs", "--json").output)["environments"]
     official = next(need for need in alfworld["needs"] if need["name"] == "official games")
     assert official["ok"]
     assert not official["fix"]
