@@ -12,6 +12,8 @@ from eapo_gym.envs.base import AgentEnv
 from eapo_gym.errors import UnknownName
 
 if TYPE_CHECKING:
+    from eapo_gym.envs.androidworld.device.hosted import HostedDevice
+    from eapo_gym.envs.androidworld.env import AndroidWorldEnv
     from eapo_gym.wrappers import RollbackMode, Schema
 
 ALFWORLD = "eapo/ALFWorld-v0"
@@ -25,6 +27,7 @@ WEBSHOP_STEPS = 60
 """The paper's episodes are up to 43 steps long; peers stop at 15, the original never does."""
 
 ANDROIDWORLD = "eapo/AndroidWorld-v0"
+ANDROIDWORLD_SOURCES = ("embedded", "official")
 
 
 def register_envs() -> None:
@@ -127,24 +130,33 @@ def make_androidworld(
     marks: bool = False,
     **kwargs: Any,
 ) -> gym.Env[Any, Any]:
-    """AndroidWorld on the embedded phone, in one of the two schemas; an episode is as long as its task allows.
+    """AndroidWorld in one of the two schemas; an episode is as long as its task allows.
 
     Args:
-        source: "embedded", the phone in memory.
+        source: "embedded", the phone in memory, or "official", the benchmark's own tasks on a device.
         schema: "explore" (the action is a model's whole response) or "native" (it is one command).
         rollback: "inverse", "restore" or None; the default is "inverse" in the explore schema, None in the native one.
         marks: add the screenshot with numbered boxes around the elements.
-        kwargs: see `AndroidWorldEnv`.
+        kwargs: see `AndroidWorldEnv`, or `hosted_device` for the official source.
     """
     from eapo_gym.envs.androidworld.budget import TaskBudget
-    from eapo_gym.envs.androidworld.env import AndroidWorldEnv
     from eapo_gym.wrappers import SetOfMarks
 
-    if source != "embedded":
-        raise UnknownName.of("source", source, ("embedded",))
-    env = AndroidWorldEnv(**kwargs)
+    env = _androidworld(source, kwargs)
     stack = _in_schema(env, schema, rollback)
     return TaskBudget(SetOfMarks(stack) if marks else stack, env.most_steps)
+
+
+def _androidworld(source: str, kwargs: dict[str, Any]) -> AndroidWorldEnv | HostedDevice:
+    if source == "embedded":
+        from eapo_gym.envs.androidworld.env import AndroidWorldEnv
+
+        return AndroidWorldEnv(**kwargs)
+    if source == "official":
+        from eapo_gym.envs.androidworld.device.hosted import hosted_device
+
+        return hosted_device(**kwargs)
+    raise UnknownName.of("source", source, ANDROIDWORLD_SOURCES)
 
 
 def _in_schema(env: AgentEnv, schema: Schema, rollback: RollbackMode | Literal["default"] | None) -> gym.Env[Any, Any]:

@@ -282,6 +282,27 @@ def check(
 
 
 @app.command()
+def doctor(
+    env: Annotated[str, typer.Argument(metavar="ENV", help="androidworld.")],
+    console_port: Annotated[int, typer.Option(help="The emulator's.", min=1, max=65535)] = 5554,
+    grpc_port: Annotated[int, typer.Option(help="Of its -grpc.", min=1, max=65535)] = 8554,
+    adb_path: Annotated[str | None, typer.Option(help="The program adb; else that of Android's SDK.")] = None,
+    emulator_path: Annotated[str | None, typer.Option(help="The program emulator, likewise.")] = None,
+    avd: Annotated[str | None, typer.Option(help="The AVD's name.")] = None,
+    snapshot: Annotated[str | None, typer.Option(help="The snapshot that a device is brought back from.")] = None,
+    python: Annotated[str | None, typer.Option(help="The interpreter that has android_world.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="As JSON, for programs.")] = False,
+) -> None:
+    """Look at what a real device needs, and say what to do; exit status 1 if something needed is missing."""
+    from eapo_gym.cli.doctor import doctor as doctor_
+    from eapo_gym.envs.androidworld.device.inspection import Place
+
+    place = Place(console_port, grpc_port, adb_path, emulator_path, avd, snapshot, python)
+    if not doctor_(env, place, as_json):
+        raise typer.Exit(1)
+
+
+@app.command()
 def new_env(
     name: Annotated[str, typer.Argument(help="As in tea_shop or TeaShop.")],
     into: Annotated[Path, typer.Option(help="The folder to write to.", file_okay=False)] = Path(),

@@ -8,7 +8,7 @@ from eapo_gym.envs.needs import Need
 
 
 def needs() -> list[Need]:
-    return [_embedded_phone(), _android_env()]
+    return [_embedded_phone(), _android_env(), _real_devices()]
 
 
 def _embedded_phone() -> Need:
@@ -25,3 +25,14 @@ def _android_env() -> Need:
     here = find_spec("android_env") is not None
     detail = "installed" if here else "not installed: the phone cannot stand under android-env"
     return Need("android-env", here, detail, "" if here else "pip install 'eapo-gym[androidworld]'", optional=True)
+
+
+def _real_devices() -> Need:
+    from eapo_gym.envs.androidworld.device.inspection import python_need
+    from eapo_gym.envs.androidworld.device.sdk import find_tool
+
+    python = python_need()
+    adb = find_tool("adb")
+    here = python.ok and adb is not None
+    detail = f"android_world {python.detail}; adb {f'at {adb}' if adb else 'not found'}"
+    return Need("real devices", here, detail, "" if here else "eapo-gym doctor androidworld", optional=True)
