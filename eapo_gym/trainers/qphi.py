@@ -10,10 +10,10 @@ q starts as the policy did and is trained at every step to maximise beta·E_q[Q(
 reference. Its optimum is q* ∝ p·exp(beta·Q): pairs that go with success gain probability over the prior p, and by that
 gain (the density "lift") they are told from pairs that are merely likely, such as empty, copied or bland ones.
 
-**Prompt and target.** Goal and state through the agent's own prompt, without the explore and memory that the policy was
-shown there, and without what a transition does not keep (the list of valid actions). The target is the pair that
-`config.score` names, in tag form: what the response wrote ("output"), or what its prompt was given ("input"), and once
-more with s' added to the memory (`eapo_gym.trainers.pairs`).
+**Prompt and target.** Goal and state, of a screen its elements or pictures too, through the agent's own prompt, without
+the explore and memory that the policy was shown there, and without what a transition does not keep (the list of valid
+actions). The target is the pair that `config.score` names, in tag form: what the response wrote ("output"), or what its
+prompt was given ("input"), and once more with s' added to the memory (`eapo_gym.trainers.pairs`).
 
 **The ratio is an approximation.** Pairs come from the policy, so each counts by the clipped ratio of q to the policy on
 the same tokens. But the policy was also shown the explore and memory of the step before, and its own thought, and q is
@@ -25,9 +25,8 @@ than the model's window. Where there is only room for the first pair, that one d
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -35,6 +34,7 @@ import torch
 from numpy.typing import NDArray
 
 from eapo_gym.agents.model import ModelAgent
+from eapo_gym.agents.pictures import digests
 from eapo_gym.engines.base import Prompt
 from eapo_gym.engines.images import ImageReader
 from eapo_gym.schema import Context, Observation, Transition
@@ -189,14 +189,14 @@ class RewardModel:
     def _reads(step: Transition, before: Transition) -> bool:
         return (step.explore_in, step.memory_in) == (before.explore, before.memory)
 
-    def _prompt(self, step: Transition) -> tuple[tuple[int, ...], tuple[np.ndarray, ...], Hashable]:
+    def _prompt(self, step: Transition) -> tuple[tuple[int, ...], Sequence[np.ndarray], Hashable]:
         """Goal and state as the model is fed them, the images among them, and what tells this prompt from others."""
-        images = tuple(step.images)
-        key = (step.goal, step.state, *map(_digest, images))
+        images = step.images
+        key = (step.goal, step.state, step.elements, *digests(images))
         if key not in self._prompts:
-            screen, marked = (*images, None, None)[:2]
+            shown: dict[str, Any] = dict(zip(self.agent.build.image_fields, images, strict=False))
             context = Context(env=self.config.env)
-            seen = Observation(step.goal, step.state, screenshot=screen, marked=marked, context=context)
+            seen = Observation(step.goal, step.state, elements=step.elements, context=context, **shown)
             self._prompts[key] = self._expanded(self.agent.prompt(seen))
         return self._prompts[key], images, key
 
@@ -344,32 +344,37 @@ class _Lessons:
     """What q is trained on: distinct first pairs, and whose they are."""
 
     rows: list[Row]
-    members: list[Ints]
-    """The transitions that have each of them."""
+    members: list[list[Ints]]
+    """For each row and each of its targets the transitions that have it."""
 
     @classmethod
     def of(cls, scored: Scored) -> _Lessons:
-        """Rows that differ in the second pair alone are one lesson."""
+        """Rows that differ in the second pair alone are one lesson; lessons of one prompt share a row."""
         numbers: dict[Hashable, int] = {}
-        rows: list[Row] = []
+        alone: list[Row] = []
+        prompts: list[Hashable] = []
         lesson = np.empty(len(scored.rows), np.int64)
         for i, row in enumerate(scored.rows):
             identity = (scored.prompts[i], row.targets[0])
-            lesson[i] = numbers.setdefault(identity, len(rows))
-            if lesson[i] == len(rows):
-                rows.append(Row(row.prompt, row.targets[:1], row.images))
+            lesson[i] = numbers.setdefault(identity, len(alone))
+            if lesson[i] == len(alone):
+                alone.append(Row(row.prompt, row.targets[:1], row.images))
+                prompts.append(scored.prompts[i])
         who = np.flatnonzero(scored.known)
         of_who = lesson[scored.row[who]]
         order = np.argsort(of_who, kind="stable")
-        return cls(rows, np.split(who[order], np.cumsum(np.bincount(of_who, minlength=len(rows)))[:-1]))
+        members = np.split(who[order], np.cumsum(np.bincount(of_who, minlength=len(alone)))[:-1])
+        shared = _sharing(alone, prompts)
+        rows = [replace(alone[of[0]], targets=tuple(alone[i].targets[0] for i in of)) for of in shared]
+        return cls(rows, [[members[i] for i in of] for of in shared])
 
     def spread(self, passed: Pass) -> tuple[Ints, Any, Any]:
         """The transitions of a micro-batch; for all their tokens the place in it, and which transition it is of."""
         nobody = np.zeros(0, np.int64)
-        groups = [self.members[i] for i in passed.indices]
+        groups = [members for i in passed.indices for members in self.members[i]]
         who = np.concatenate([nobody, *groups])
         at = np.repeat(np.arange(len(groups)), [len(group) for group in groups])
-        lengths = np.array([len(self.rows[i].targets[0]) for i in passed.indices], np.int64)
+        lengths = np.array([len(target) for i in passed.indices for target in self.rows[i].targets], np.int64)
         begins = np.cumsum(lengths) - lengths
         counts = lengths[at]
         owner = np.repeat(np.arange(len(who)), counts)
@@ -377,8 +382,25 @@ class _Lessons:
         return who, torch.from_numpy(tokens), torch.from_numpy(owner)
 
 
-def _digest(image: NDArray[np.uint8]) -> bytes:
-    return hashlib.blake2b(np.ascontiguousarray(image).tobytes(), digest_size=16).digest()
+def _sharing(lessons: Sequence[Row], prompts: Sequence[Hashable]) -> list[list[int]]:
+    """Which lessons stand in one row, so that their prompt is computed once.
+
+    No row becomes wider than the widest lesson is alone: attention costs the square of that.
+    """
+    most = max((lesson.length for lesson in lessons), default=0)
+    shared: list[list[int]] = []
+    widths: list[int] = []
+    latest: dict[Hashable, int] = {}
+    for i, (lesson, prompt) in enumerate(zip(lessons, prompts, strict=True)):
+        row = latest.get(prompt)
+        if row is not None and widths[row] + len(lesson.targets[0]) <= most:
+            shared[row].append(i)
+            widths[row] += len(lesson.targets[0])
+        else:
+            latest[prompt] = len(shared)
+            shared.append([i])
+            widths.append(lesson.length)
+    return shared
 
 
 def _sums(scores: Sequence[Sequence[Tokens]]) -> Floats:

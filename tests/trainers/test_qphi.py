@@ -28,7 +28,7 @@ from eapo_gym.schema import Trajectory, Transition, Turn  # noqa: E402
 from eapo_gym.trainers.batch import Attempt, Batch, make_batch  # noqa: E402
 from eapo_gym.trainers.config import TrainConfig  # noqa: E402
 from eapo_gym.trainers.policy import Policy  # noqa: E402
-from eapo_gym.trainers.qphi import PATIENCE, RewardModel, Scored  # noqa: E402
+from eapo_gym.trainers.qphi import PATIENCE, RewardModel, Scored, _Lessons  # noqa: E402
 from tests.engines.tiny_models import tiny_model  # noqa: E402
 
 GOAL = "Your task is to: put some apple in fridge."
@@ -282,6 +282,25 @@ def test_training_leaves_prior_and_policy_alone(trained: tuple[Bench, list[float
     for role in ("reference", "policy"):
         np.testing.assert_array_equal(done.policy.score(rows, role)[0][0], fresh[0][0])
     assert np.abs(done.policy.score(rows, "q")[0][0] - fresh[0][0]).max() > 0.1
+
+
+def test_lessons_of_one_prompt_share_a_row_that_is_no_wider_than_the_widest(bench: Bench) -> None:
+    memories = [
+        "A mug.",
+        "A knife.",
+        "A fork.",
+        "A plate, and a long list of other things that stand on the countertop.",
+    ]
+    steps = [bench.step("Look.", memory, state) for state in STATES[:2] for memory in memories]
+    scored = scored_by(bench, batch_of(*(([step], True) for step in steps)))
+    lessons = _Lessons.of(scored)
+    taught = {(row.prompt, target) for row in lessons.rows for target in row.targets}
+    assert taught == {(row.prompt, row.targets[0]) for row in scored.rows}
+    assert len(lessons.rows) < len(taught)
+    widest = max(len(prompt) + len(target) for prompt, target in taught)
+    assert all(len(row.prompt) + sum(map(len, row.targets)) <= widest for row in lessons.rows)
+    owners = [who for members in lessons.members for of_target in members for who in of_target]
+    assert sorted(owners) == list(range(len(steps)))
 
 
 @pytest.mark.parametrize("microbatch_tokens", [1, 16384])
