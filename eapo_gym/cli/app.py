@@ -371,6 +371,35 @@ def data_webshop(
     webshop.get_data(origin, into, full=full, mirrors=mirror or [], products=products, seed=seed)
 
 
+@data.command("osworld")
+def data_osworld(
+    origin: Annotated[
+        Path | None,
+        typer.Option(
+            "--from", help="A folder or an archive that has the benchmark's evaluation_examples in it, instead."
+        ),
+    ] = None,
+    into: Annotated[
+        Path | None,
+        typer.Option(
+            help="The folder for all of it; by default $EAPO_OSWORLD_DATA, else ~/.cache/osworld.", file_okay=False
+        ),
+    ] = None,
+    revision: Annotated[
+        str | None,
+        typer.Option(metavar="COMMIT", help="Another commit or branch of the benchmark's repository, such as main."),
+    ] = None,
+) -> None:
+    """Bring the OSWorld benchmark's tasks, and read every one of them; exit status 1 if one cannot be read.
+
+    The files that tasks work on are fetched when they are played, and kept.
+    """
+    from eapo_gym.cli.data import osworld
+
+    if not osworld.get_data(origin, into, revision=revision):
+        raise typer.Exit(1)
+
+
 @data.command("alfworld")
 def data_alfworld(
     into: Annotated[

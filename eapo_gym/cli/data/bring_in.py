@@ -8,30 +8,16 @@ outside of the folder, and no link is followed or made out of an archive.
 from __future__ import annotations
 
 import os
-import re
 import shutil
-import stat
-import tarfile
-import zipfile
-import zlib
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from lzma import LZMAError
+from collections.abc import Callable
 from pathlib import Path
-from typing import IO
 
+from eapo_gym.cli.data.archives import BROKEN, BadArchive, Member, members, safe_parts
 from eapo_gym.envs.alfworld.data import GAME_FILE, OFFICIAL_COUNTS
 from eapo_gym.envs.alfworld.inspection import FOLDER
-from eapo_gym.errors import EapoError
 
 SPLITS = (*OFFICIAL_COUNTS, "valid_train")
 INCOMING = ".incoming"
-
-_PLAIN = re.compile(r'[^/\\:*?"<>|\x00-\x1f]+')
-
-
-class BadArchive(EapoError, ValueError):
-    """An archive or folder that is not what was expected, or not safe to unpack."""
 
 
 def bring_in(origin: Path, data: Path, on_file: Callable[[str], None] = lambda name: None) -> list[str]:
@@ -72,21 +58,11 @@ def _splits_in(folder: Path) -> list[str]:
 # An archive
 
 
-@dataclass(frozen=True, slots=True)
-class _Member:
-    """A file of an archive."""
-
-    name: str
-    size: int
-    regular: bool
-    open: Callable[[], IO[bytes] | None]
-
-
 def _unpack(archive: Path, data: Path, on_file: Callable[[str], None]) -> list[str]:
     root, incoming = data / FOLDER, data / INCOMING
     splits: dict[str, None] = {}
     try:
-        for member in _members(archive):
+        for member in members(archive):
             place = _place(member, archive)
             if place is None:
                 continue
@@ -97,7 +73,7 @@ def _unpack(archive: Path, data: Path, on_file: Callable[[str], None]) -> list[s
     except BadArchive:
         shutil.rmtree(incoming, ignore_errors=True)  # what came out of it so far is not to be trusted either
         raise
-    except (tarfile.TarError, zipfile.BadZipFile, EOFError, OSError, LZMAError, zlib.error, RuntimeError) as error:
+    except BROKEN as error:
         if isinstance(error, OSError) and error.errno is not None:
             raise  # the disk's fault, not the archive's
         raise BadArchive(f"{archive} is broken or cut off: {error}. Fetch it again; what came out is kept.") from error
@@ -109,32 +85,9 @@ def _unpack(archive: Path, data: Path, on_file: Callable[[str], None]) -> list[s
     return [split for split in SPLITS if split in splits]
 
 
-def _members(archive: Path) -> Iterator[_Member]:
-    if zipfile.is_zipfile(archive):
-        with zipfile.ZipFile(archive) as zipped:
-            for entry in zipped.infolist():
-                if not entry.is_dir():
-                    mode = entry.external_attr >> 16
-                    regular = not stat.S_IFMT(mode) or stat.S_ISREG(mode)
-                    yield _Member(entry.filename, entry.file_size, regular, lambda entry=entry: zipped.open(entry))  # type: ignore[misc]
-        return
-    try:
-        tar = tarfile.open(archive)  # noqa: SIM115 (closed below, once the format is known)
-    except tarfile.ReadError as error:
-        raise BadArchive(f"{archive} is neither a .zip nor a .tar archive that can be read: {error}.") from error
-    with tar:
-        for info in tar:
-            if not info.isdir():
-                yield _Member(info.name, info.size, info.isreg(), lambda info=info: tar.extractfile(info))  # type: ignore[misc]
-
-
-def _place(member: _Member, archive: Path) -> Path | None:
+def _place(member: Member, archive: Path) -> Path | None:
     """Where a file belongs below the data's folder, None for what is no part of it; refuses what is not safe."""
-    parts = [part for part in member.name.split("/") if part != "."]
-    if not all(_PLAIN.fullmatch(part) and part != ".." for part in parts):
-        raise BadArchive(f"{archive} is not safe to unpack: it holds the path {member.name!r:.120}.")
-    if not member.regular:
-        raise BadArchive(f"{archive} is not safe to unpack: {member.name!r:.120} is a link or a device.")
+    parts = safe_parts(member, archive)
     below = parts[parts.index(FOLDER) + 1 :] if FOLDER in parts else parts
     start = next((i for i, part in enumerate(below) if part in SPLITS), None)
     if start is None or len(below) - start < 2:
@@ -149,7 +102,7 @@ def _is_there(path: Path, size: int) -> bool:
         return False
 
 
-def _write(member: _Member, path: Path) -> None:
+def _write(member: Member, path: Path) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     draft = path.with_name(f"{path.name}.part")
     content = member.open()
