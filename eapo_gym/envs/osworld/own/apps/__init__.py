@@ -1,0 +1,1 @@
+"""The tasks, by the app that they are about."""
