@@ -29,6 +29,10 @@ WEBSHOP_STEPS = 60
 ANDROIDWORLD = "eapo/AndroidWorld-v0"
 ANDROIDWORLD_SOURCES = ("embedded", "official")
 
+OSWORLD = "eapo/OSWorld-v0"
+OSWORLD_STEPS = 50
+"""The benchmark's tables have 15, 50 and 100."""
+
 
 def register_envs() -> None:
     """Register the ids; importing eapo_gym does it, and twice does no harm."""
@@ -60,6 +64,14 @@ def register_envs() -> None:
             # Without a limit of its own: every task has another one.
             disable_env_checker=True,
             kwargs={"source": "embedded", "schema": "explore"},
+        )
+    if OSWORLD not in gym.registry:
+        gym.register(
+            OSWORLD,
+            entry_point="eapo_gym.registration:make_osworld",
+            # The limit is the environment's own: an episode that reaches it is judged.
+            disable_env_checker=True,
+            kwargs={"source": "embedded", "schema": "explore", "max_steps": OSWORLD_STEPS},
         )
 
 
@@ -157,6 +169,32 @@ def _androidworld(source: str, kwargs: dict[str, Any]) -> AndroidWorldEnv | Host
 
         return hosted_device(**kwargs)
     raise UnknownName.of("source", source, ANDROIDWORLD_SOURCES)
+
+
+def make_osworld(
+    *,
+    max_steps: int = OSWORLD_STEPS,
+    schema: Schema = "explore",
+    rollback: RollbackMode | Literal["default"] | None = "default",
+    marks: bool = False,
+    **kwargs: Any,
+) -> gym.Env[Any, Any]:
+    """OSWorld in one of the two schemas.
+
+    Args:
+        max_steps: of an episode, at whose end the desktop is judged as it stands. Gymnasium's own `max_episode_steps`
+            ends an episode without a verdict.
+        schema: "explore" (the action is a model's whole response) or "native" (it is one command).
+        rollback: "inverse", "restore" or None; the default is "inverse" in the explore schema, None in the native one.
+        marks: add the screenshot with numbered boxes around the elements.
+        kwargs: see `OSWorldEnv`.
+    """
+    from eapo_gym.envs.osworld.budget import JudgedBudget
+    from eapo_gym.envs.osworld.env import OSWorldEnv
+    from eapo_gym.wrappers import SetOfMarks
+
+    stack = _in_schema(OSWorldEnv(max_steps=max_steps, **kwargs), schema, rollback)
+    return JudgedBudget(SetOfMarks(stack) if marks else stack, max_steps)
 
 
 def _in_schema(env: AgentEnv, schema: Schema, rollback: RollbackMode | Literal["default"] | None) -> gym.Env[Any, Any]:

@@ -282,8 +282,28 @@ def check(
 
 
 @app.command()
+def desktop(
+    app_names: Annotated[
+        list[str] | None, typer.Option("--open", metavar="APP", help="An app to start, such as calc; repeat for more.")
+    ] = None,
+    width: Annotated[int, typer.Option(help="Of the screen, in pixels.", min=320, max=7680)] = 1920,
+    height: Annotated[int, typer.Option(help="Of the same.", min=240, max=4320)] = 1080,
+    port: Annotated[int, typer.Option(help="Of the page; 0 takes a free one.", min=0, max=65535)] = 0,
+    serve: Annotated[
+        int | None,
+        typer.Option(help="Answer at this port, too, as the benchmark's machines do; 0 takes a free one.", min=0),
+    ] = None,
+    browser: Annotated[bool, typer.Option(help="Open it in the browser.")] = True,
+) -> None:
+    """Start a local desktop, as OSWorld's tasks have it, to look at and to use in the browser."""
+    from eapo_gym.cli.desktop import show_desktop
+
+    show_desktop(width, height, port, apps=app_names or [], serve=serve, browser=browser)
+
+
+@app.command()
 def doctor(
-    env: Annotated[str, typer.Argument(metavar="ENV", help="androidworld.")],
+    env: Annotated[str, typer.Argument(metavar="ENV", help="androidworld or osworld.")],
     console_port: Annotated[int, typer.Option(help="The emulator's.", min=1, max=65535)] = 5554,
     grpc_port: Annotated[int, typer.Option(help="Of its -grpc.", min=1, max=65535)] = 8554,
     adb_path: Annotated[str | None, typer.Option(help="The program adb; else that of Android's SDK.")] = None,
@@ -293,7 +313,7 @@ def doctor(
     python: Annotated[str | None, typer.Option(help="The interpreter that has android_world.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="As JSON, for programs.")] = False,
 ) -> None:
-    """Look at what a real device needs, and say what to do; exit status 1 if something needed is missing."""
+    """Look at what a real device, or a desktop, needs, and say what to do; exit status 1 if something is missing."""
     from eapo_gym.cli.doctor import doctor as doctor_
     from eapo_gym.envs.androidworld.device.inspection import Place
 

@@ -13,6 +13,7 @@ NEEDS = {
     "eapo/ALFWorld-v0": "eapo_gym.envs.alfworld.needs:needs",
     "eapo/WebShop-v0": "eapo_gym.envs.webshop.needs:needs",
     "eapo/AndroidWorld-v0": "eapo_gym.envs.androidworld.needs:needs",
+    "eapo/OSWorld-v0": "eapo_gym.envs.osworld.needs:needs",
 }
 """Id → "module:function"; the function takes nothing, returns a list of `Need`, and changes nothing."""
 

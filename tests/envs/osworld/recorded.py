@@ -251,8 +251,13 @@ def _screen_size(machine: RecordedMachine, _: _Asked) -> _Answer:
     return _json({"width": width, "height": height})
 
 
+@cache
+def _pixels(png: bytes) -> np.ndarray:
+    return np.array(Image.open(io.BytesIO(png)).convert("RGBA"))[..., [2, 1, 0, 3]]
+
+
 def _raw(machine: RecordedMachine, _: _Asked) -> _Answer:
-    pixels = np.array(Image.open(io.BytesIO(machine.png())).convert("RGBA"))[..., [2, 1, 0, 3]]
+    pixels = _pixels(machine.png())
     headers = {"X-Eapo-Width": str(pixels.shape[1]), "X-Eapo-Height": str(pixels.shape[0]), "X-Eapo-Format": "BGRX"}
     return 200, "application/octet-stream", pixels.tobytes(), headers
 
