@@ -194,6 +194,9 @@ class Transition:
     next_description: str = ""
     """The environment's short description of the next state, where it was asked for one."""
 
+    elements: str | None = None
+    """What was shown besides the state, where a trainer has to show it again; in a record it stands in the note."""
+
 
 @dataclass(slots=True)
 class Trajectory:

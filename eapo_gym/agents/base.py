@@ -19,6 +19,7 @@ from typing import Any, ClassVar, Literal
 import gymnasium as gym
 import numpy as np
 
+from eapo_gym.agents.pictures import PackedImages
 from eapo_gym.errors import ContractError, EapoError
 from eapo_gym.protocol import render
 from eapo_gym.schema import Observation, Turn
@@ -147,6 +148,8 @@ def _checked(response: Response, agent: str) -> Response:
         changes["logprobs"] = _numbers(response.logprobs, float, Real)
         if changes["logprobs"] is None:
             raise refused("logprobs", "numbers (float) or None", response.logprobs)
+    if isinstance(response.images, PackedImages):
+        return replace(response, **changes)
     if not isinstance(response.images, list | tuple) or not all(map(_is_picture, response.images)):
         raise refused("images", "a list of arrays of shape (h, w, 3) and type uint8", response.images)
     return replace(response, **changes)

@@ -11,7 +11,9 @@ from typing import Any, ClassVar
 import gymnasium as gym
 
 from eapo_gym.agents.base import Agent, Answer, Response
+from eapo_gym.agents.pictures import PackedImages
 from eapo_gym.agents.prompts import Guide, PromptBuilder, Style, guide_for
+from eapo_gym.agents.prompts.builder import Images
 from eapo_gym.engines.base import Completion, Engine, Prompt, Sampling
 from eapo_gym.schema import Context, Observation
 
@@ -34,6 +36,9 @@ class ModelAgent(Agent):
         explore_hint: add the instruction of naive exploration.
         with_history: show the steps before, as many as fit.
         use_images: show the screen where the engine takes images; else the list of elements stands for it.
+        images: which pictures of the screen: "screenshot", "marked" (with numbered boxes around elements), or "all".
+        image_pixels: most pixels of a picture; larger ones are scaled down. A model of Qwen3-VL's family takes a token
+            for each square of 32 by 32 of them.
     """
 
     style: ClassVar[Style]
@@ -57,6 +62,8 @@ class ModelAgent(Agent):
         explore_hint: bool = False,
         with_history: bool = False,
         use_images: bool = True,
+        images: Images = "all",
+        image_pixels: int | None = None,
     ) -> None:
         self.engine = engine
         self.sampling = sampling or Sampling()
@@ -75,6 +82,8 @@ class ModelAgent(Agent):
             show_valid_actions=show_valid_actions,
             with_history=with_history,
             use_images=use_images,
+            images=images,
+            image_pixels=image_pixels,
         )
 
     def _builder(self, style: Style, **options: Any) -> PromptBuilder:
@@ -88,7 +97,9 @@ class ModelAgent(Agent):
         prompt = self.prompt(observation)
         [completion] = await self.engine.generate([prompt], self.sampling_for(observation.context))
         response = as_answer(completion)
-        return replace(response, images=prompt.images) if self.keeps_images and prompt.images else response
+        if not (self.keeps_images and prompt.images):
+            return response
+        return replace(response, images=PackedImages(prompt.images))
 
     def sampling_for(self, context: Context, salt: int = 0) -> Sampling:
         """The run's sampling, for this step; `salt` tells the calls of one step apart."""

@@ -205,7 +205,7 @@ _IDS = ("prompt_ids", "response_ids")
 _SECONDS = {"agent_seconds", "env_seconds"}
 _LAST = ("elements", "screenshot", "marked")
 _SEQUENCES = (*_IDS, "response_logprobs", "images")
-_STEP_FIELDS = [item.name for item in fields(Transition) if item.name not in _SEQUENCES]
+_STEP_FIELDS = [item.name for item in fields(Transition) if item.name not in (*_SEQUENCES, "elements")]
 _USUAL_STEP: dict[str, Any] = {
     "depth": 0,
     "explore": "",

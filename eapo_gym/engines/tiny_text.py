@@ -17,6 +17,7 @@ import gymnasium as gym
 
 from eapo_gym.agents.experts import ExplorerAgent
 from eapo_gym.envs.alfworld.env import ALFWorldEnv
+from eapo_gym.envs.androidworld.env import AndroidWorldEnv
 from eapo_gym.envs.webshop.env import WebShopEnv
 from eapo_gym.protocol import render, render_observation
 from eapo_gym.schema import Observation, Turn
@@ -107,6 +108,8 @@ def environment_texts(
     texts = []
     made = gym.make(env, schema="native") if isinstance(env, str) else env
     core: Any = made.unwrapped
+    if isinstance(core, AndroidWorldEnv):
+        core.observation_mode = "elements"  # pictures have no words in them, and take their time
     dice = random.Random(seed)
     core.action_space.seed(seed)
     tasks = core.tasks()
@@ -127,7 +130,8 @@ def environment_texts(
 
 def _turn(core: Any, seen: Observation, dice: random.Random) -> Turn:
     """A response: an expert's where there is one that reads and writes, so that its words are known too."""
-    if isinstance(core, ALFWorldEnv | WebShopEnv) and dice.random() < 0.8:  # what an expert never does is read as well
+    # What an expert never does is read as well.
+    if isinstance(core, ALFWorldEnv | WebShopEnv | AndroidWorldEnv) and dice.random() < 0.8:
         return ExplorerAgent().act(replace(seen, valid_actions=tuple(_offered(core)) or None))
     action = dice.choice(_offered(core)) if _offered(core) else core.action_space.sample()
     return Turn("What has not been tried yet?", f"Try this: {action}", seen.memory, action)

@@ -21,6 +21,7 @@ import numpy as np
 
 from eapo_gym.agents.loading import make_agent
 from eapo_gym.agents.model import ModelAgent
+from eapo_gym.agents.pictures import PackedImages
 from eapo_gym.bench.setting import open_env
 from eapo_gym.engines.base import (
     Capabilities,
@@ -57,7 +58,8 @@ class Encoded:
 
     def row(self, agent: ModelAgent) -> Row:
         """For the forward pass."""
-        images = agent.prompt(self.example.observation()).images if self.example.screenshot is not None else ()
+        has_pictures = self.example.screenshot is not None
+        images = PackedImages(agent.prompt(self.example.observation()).images) if has_pictures else ()
         return Row(tuple(self.prompt.tolist()), (tuple(self.target.tolist()),), images)
 
 

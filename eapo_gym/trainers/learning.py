@@ -107,7 +107,7 @@ class Learner:
 
     def _improve(self, batch: Batch, advantages: Floats, step: int) -> Metrics:
         config, policy = self.config, self.policy
-        rows = [Row(tuple(one.prompt_ids), (tuple(one.response_ids),), tuple(one.images)) for one in batch.transitions]
+        rows = [Row(tuple(one.prompt_ids), (tuple(one.response_ids),), one.images) for one in batch.transitions]
         sampled = [np.asarray(one.response_logprobs, np.float32) for one in batch.transitions]
         with self._timed("logprobs"), naming_memory(config, "score"):
             old, reference = sampled, None

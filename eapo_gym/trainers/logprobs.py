@@ -47,7 +47,10 @@ class Row:
     prompt: tuple[int, ...]
     targets: tuple[tuple[int, ...], ...]
     images: Sequence[np.ndarray] = ()
-    """In the order in which they stand in the prompt, whose ids have all the tokens that they take."""
+    """In the order in which they stand in the prompt, whose ids have all the tokens that they take.
+
+    They may be packed (`PackedImages`), and are looked at when the row goes through the model, and no longer.
+    """
 
     @property
     def length(self) -> int:
@@ -225,11 +228,11 @@ class LogProbs(nn.Module):
         if self._images is None or self._vision is None:
             raise Unsupported(f"{type(self.model).__name__} sees no images: expected rows of text alone.")
         reader = self._images()
-        token = self.model.config.image_token_id
-        placeholders = (reader.chat.image_id or 0,) * len(row.images)
-        arrays = reader.read(Prompt(placeholders, tuple(row.images))).arrays
+        token, images = self.model.config.image_token_id, tuple(row.images)
+        placeholders = (reader.chat.image_id or 0,) * len(images)
+        arrays = reader.read(Prompt(placeholders, images)).arrays
         seen = Seen(row.prompt, tuple(id_ == token for id_ in row.prompt), arrays)
-        return self._vision.pictures(seen, row.images)
+        return self._vision.pictures(seen, images)
 
     # The output layer
 

@@ -329,6 +329,8 @@ class _Collecting:
             describes=config.explore_reward == "q_phi",
         )
         episode.trajectory.info |= {"env_seed": env_seed, "outcome": episode.outcome}
+        for step, note in zip(episode.trajectory.transitions, episode.notes, strict=False):
+            step.elements = note.elements
         self.counts.add(episode)
         return episode
 

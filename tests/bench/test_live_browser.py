@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -418,3 +420,115 @@ def test_the_rest_of_the_game_goes_on_beside_the_shop(tmp_path: Path, tab: Open)
         page.click("#choose")
         page.wait_for_selector("#choose-task option")
         assert set(page.locator("#choose-split option").all_inner_texts()) == {"test", "eval", "train"}
+
+
+# A screen to touch: the phone
+
+
+PHONE = "eapo/AndroidWorld-v0"
+
+
+@contextmanager
+def phone(tmp_path: Path, tab: Open, task: str) -> Iterator[tuple[Played, Any]]:
+    pytest.importorskip("PIL", reason="needs Pillow (pip install 'eapo-gym[gui]')")
+    with playing(tmp_path / "run", PHONE, task=task, kwargs={"split": "test", "layouts": "usual"}) as played:
+        page = tab(played)
+        sync_api.expect(page.locator("figure img")).to_have_js_property("naturalWidth", 1080)
+        yield played, page
+
+
+def did(played: Played) -> list[str]:
+    return [moment["did"]["action"] for moment in played.state()["view"]["moments"][:-1]]
+
+
+def element(page: Any, text: str) -> Any:
+    return page.locator(".on-screen button", has_text=text).first
+
+
+def test_a_person_adds_a_contact_by_touching_and_typing(tmp_path: Path, tab: Open) -> None:
+    with phone(tmp_path, tab, "test/ContactsAddContact/0") as (played, page):
+        page.fill("#command", '{"action_type": "open_app", "app_name": "Contacts"}')
+        page.press("#command", "Enter")
+        whose(page, "step 2")
+        place = page.locator(".glass").bounding_box()
+        add = element(page, "Create contact")
+        index = add.get_attribute("data-index")
+        add.hover()
+        aimed = page.locator(".aimed").bounding_box()
+        assert place["x"] + place["width"] / 2 < aimed["x"] < place["x"] + place["width"]
+        assert place["y"] + place["height"] / 2 < aimed["y"] < place["y"] + place["height"], "it is below, at the right"
+        page.mouse.click(aimed["x"] + aimed["width"] / 2, aimed["y"] + aimed["height"] / 2)
+        whose(page, "step 3")
+        assert did(played)[-1] == f'{{"action_type": "click", "index": {index}}}'
+
+        element(page, "First name").click()
+        whose(page, "step 4")
+        page.locator(".graph-head").click()  # nothing has the focus now
+        page.keyboard.type("Mr")  # letters that are keys of the viewer elsewhere
+        assert page.input_value("#typed") == "Mr"
+        page.keyboard.press("Enter")
+        whose(page, "step 5")
+        assert did(played)[-1] == '{"action_type": "input_text", "text": "Mr"}'
+        index = page.locator(".typing select option", has_text="Company").get_attribute("value")
+        page.select_option(".typing select", index)
+        page.fill("#typed", 'O"Hara')
+        page.press("#typed", "Enter")
+        whose(page, "step 6")
+        assert json.loads(did(played)[-1]) == {"action_type": "input_text", "text": 'O"Hara', "index": int(index)}
+        sync_api.expect(element(page, 'O"Hara')).to_be_visible()
+        page.locator(".keys button", has_text="Back").click()
+        whose(page, "step 7")
+        page.get_by_role("button", name="It is done").click()
+        sync_api.expect(page.locator("#outcome")).to_have_text("ended unsolved")
+        assert page.locator(".screen").count() == 0, "the end is shown as it is kept"
+
+
+def test_a_screen_is_scrolled_held_and_drawn(tmp_path: Path, tab: Open) -> None:
+    with phone(tmp_path, tab, "test/SystemWifiTurnOff/0") as (played, page):
+        page.fill("#command", '{"action_type": "open_app", "app_name": "Settings"}')
+        page.press("#command", "Enter")
+        whose(page, "step 2")
+        place = page.locator(".glass").bounding_box()
+        x, y = place["x"] + place["width"] / 2, place["y"] + place["height"] / 2
+        page.mouse.move(x, y)
+        for _ in range(3):
+            page.mouse.wheel(0, 120)  # turned once, however far
+        whose(page, "step 3")
+        page.mouse.move(x, y)
+        page.mouse.down()
+        page.mouse.move(x, y + 80, steps=4)
+        page.mouse.up()
+        whose(page, "step 4")
+        page.mouse.move(x, y)
+        page.mouse.down()
+        page.wait_for_timeout(700)
+        page.mouse.up()
+        whose(page, "step 5")
+        page.mouse.click(x, y, button="right")
+        whose(page, "step 6")
+        done = [json.loads(action) for action in did(played)[1:]]
+        assert [action["action_type"] for action in done] == ["scroll", "scroll", "long_press", "long_press"]
+        assert [action["direction"] for action in done[:2]] == ["down", "up"]
+        assert all("index" in action for action in done)
+
+
+def test_the_phone_on_a_phone(tmp_path: Path, tab: Open) -> None:
+    with phone(tmp_path, tab, "test/SystemWifiTurnOff/0") as (_, page):
+        wide, beside = page.locator(".glass").bounding_box(), page.locator(".panel").bounding_box()
+        assert wide["x"] + wide["width"] <= beside["x"], "the elements stand beside the picture"
+        assert wide["height"] > wide["width"] * 2
+        page.set_viewport_size({"width": 390, "height": 844})
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390
+        screen, turn = page.locator(".screen").bounding_box(), page.locator("#turn").bounding_box()
+        assert screen["y"] + screen["height"] <= turn["y"], "the screen comes first"
+        assert page.locator(".glass").bounding_box()["width"] < 340, "there is room beside it to move the page by"
+
+
+def test_the_phone_without_pictures(tmp_path: Path, tab: Open) -> None:
+    kwargs = {"split": "test", "observation_mode": "elements"}
+    with playing(tmp_path / "run", PHONE, task="test/SystemWifiTurnOff/0", kwargs=kwargs) as played:
+        page = tab(played)
+        assert page.locator("figure").count() == 0
+        page.locator(".on-screen button").first.click()
+        whose(page, "step 2")
+        assert did(played) == ['{"action_type": "click", "index": 0}']

@@ -22,6 +22,7 @@ pytest.importorskip("peft")
 pytest.importorskip("accelerate")
 
 from eapo_gym.agents.eapo import EAPOAgent  # noqa: E402
+from eapo_gym.agents.pictures import PackedImages  # noqa: E402
 from eapo_gym.engines.base import Sampling  # noqa: E402
 from eapo_gym.protocol import parse, render  # noqa: E402
 from eapo_gym.schema import Trajectory, Transition, Turn  # noqa: E402
@@ -76,10 +77,10 @@ def bench() -> Iterator[Bench]:
     yield from opened(config_for())
 
 
-def opened(config: TrainConfig) -> Iterator[Bench]:
+def opened(config: TrainConfig, **options: Any) -> Iterator[Bench]:
     policy = Policy.load(config)
     engine = policy.open_engine()
-    agent = EAPOAgent(engine, Sampling(max_tokens=config.max_tokens), env=config.env, compact=True)
+    agent = EAPOAgent(engine, Sampling(max_tokens=config.max_tokens), env=config.env, compact=True, **options)
     yield Bench(config, policy, agent)
     asyncio.run(engine.close())
 
@@ -391,6 +392,31 @@ def test_images_are_part_of_the_prompt() -> None:
         model.score(scored)
         assert abs(scored.log_q[0, 0] - scored.log_q[2, 0]) > 1e-3  # they are looked at
         assert np.isfinite(model.train(scored)["q/grad_norm"])
+
+
+def test_elements_of_a_screen_are_part_of_the_prompt() -> None:
+    """In text they are all that there is of a screen: without them two screens of an app would be the same."""
+    for bench in opened(config_for()):
+        steps = [bench.step("Look.", "In front: Notes") for _ in range(3)]
+        for step, elements in zip(steps, ("0: Button Save", "0: Button Save", "0: Button Delete"), strict=True):
+            step.elements = elements
+        scored = bench.model.prepare(batch_of(*(([step], True) for step in steps)))
+        assert scored.row.tolist() == [0, 0, 1]
+        texts = [bench.policy.chat.decode(row.prompt) for row in scored.rows]
+        assert ["Button Save" in text for text in texts] == [True, False]
+
+
+def test_the_reward_model_sees_the_pictures_that_the_policy_saw() -> None:
+    pytest.importorskip("PIL")
+    picture = np.random.default_rng(3).integers(0, 256, (64, 64, 3), dtype=np.uint8)
+    options = {"images": "marked", "image_pixels": 4096}
+    for bench in opened(config_for(model=str(tiny_model("qwen3-vl"))), **options):
+        step = bench.step("Look.", "In front: Notes", images=PackedImages([picture]))
+        step.elements = "0: Button Save"
+        [row] = bench.model.prepare(batch_of(([step], True))).rows
+        assert np.array_equal(row.images[0], picture)
+        assert "Button Save" not in bench.policy.chat.decode(row.prompt), "the boxes have the numbers"
+        assert len(row.prompt) > 4
 
 
 def test_two_processes_learn_what_one_does(tmp_path: Path) -> None:

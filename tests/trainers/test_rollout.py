@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from eapo_gym.agents.eapo import EAPOAgent
+from eapo_gym.agents.pictures import PackedImages
 from eapo_gym.engines.base import EngineError, EngineUnavailable, Prompt, PromptTooLong, Sampling, Unsupported
 from eapo_gym.trainers.batch import Attempt, make_batch
 from eapo_gym.trainers.config import BadConfig, TrainConfig
@@ -403,4 +404,6 @@ def test_images_of_prompts_are_kept_for_training() -> None:
     collected = collect(collecting, [task])
     for step in make_batch(collected.groups).transitions:
         assert len(step.images) >= 1
+        assert isinstance(step.images, PackedImages), "thousands of them wait until they are trained on"
+        assert step.elements == "0: On\n1: Off", "the reward model is to see what the policy saw"
     assert not agent.keeps_images  # the agent that was handed in is as it was

@@ -293,6 +293,22 @@ def test_no_success_is_warned_of_and_is_no_reason_to_stop(
 # Screens
 
 
+def test_an_image_text_model_learns_from_the_screen_of_a_phone(tmp_path: Path) -> None:
+    """The road of configs/androidworld_vision_eapo.yaml with a tiny model: marks, and pictures that are scaled."""
+    pytest.importorskip("PIL", reason="needs Pillow (pip install 'eapo-gym[gui]')")
+    model = tiny_model("qwen3-vl", "0.3m", compact=True, context=2048)
+    config = settings(
+        model=str(model), env="eapo/AndroidWorld-v0", steps=2, group_size=2, tasks_per_step=1, max_tokens=8,
+        max_steps=2, eval_every=2, eval_tasks=1, env_kwargs={"marks": True, "tasks": ["SystemWifiTurnOff"]},
+        agent_options={"compact": True, "images": "marked", "image_pixels": 40_000},
+    )  # fmt: skip
+    train(config, tmp_path)
+    row = read_metrics(tmp_path)[-1]
+    finite(row, ["policy/loss", "policy/kl", "q/loss", "density/lift", "policy/entropy", "eval/steps"])
+    tokens = row["tokens/prompt"] / 4  # a prompt of each of two attempts, of two steps
+    assert tokens < 250, "a whole screen takes as many alone"
+
+
 def test_an_image_text_model_learns_from_screens(tmp_path: Path) -> None:
     model = tiny_model("qwen3-vl", "0.3m", compact=True, context=2048)
     config = settings(

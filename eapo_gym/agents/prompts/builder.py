@@ -7,10 +7,11 @@ are those of the whole run, the goal is the task's, and only then comes what is 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 
+from eapo_gym.agents.pictures import scaled
 from eapo_gym.agents.prompts.fitting import Sizes, fit
 from eapo_gym.agents.prompts.guides import Guide, guide_for
 from eapo_gym.agents.prompts.sections import (
@@ -23,8 +24,18 @@ from eapo_gym.agents.prompts.sections import (
     text_section,
 )
 from eapo_gym.agents.prompts.templates import Style, system_message, user_preamble
-from eapo_gym.engines.base import Engine, Message, Prompt
+from eapo_gym.engines.base import Engine, Message, Prompt, Unsupported
+from eapo_gym.errors import UnknownName
 from eapo_gym.schema import Observation
+
+Images = Literal["all", "screenshot", "marked"]
+_FIELDS = ("screenshot", "marked")
+"""Of an observation: its pictures, in the order in which they are shown."""
+
+_OF_IMAGES = ("use_images", "images", "image_pixels")
+
+_FEWEST_PIXELS = 4096
+"""Less than this no image processor takes."""
 
 _PIXELS_PER_TOKEN = 28
 """Edge of the square of pixels that an image-text model is taken to make one token of, if its engine cannot tell."""
@@ -54,15 +65,28 @@ class PromptBuilder:
     use_images: bool = True
     """Show the screen, if the engine takes images; else the list of elements stands for it."""
 
+    images: Images = "all"
+    """Which pictures: the screen as it is, the one with a numbered box around each element, or all that there are."""
+
+    image_pixels: int | None = None
+    """Most pixels of a picture, larger ones are scaled down; None leaves that to the model."""
+
     reflections: tuple[str, ...] = ()
     """What the agent wrote after earlier episodes of the same task."""
 
     _constant: dict[str, tuple[str, str]] = field(default_factory=dict, repr=False, compare=False)
 
+    def __post_init__(self) -> None:
+        if self.images not in get_args(Images):
+            raise UnknownName.of("images", self.images, get_args(Images))
+        pixels = self.image_pixels
+        if pixels is not None and (not isinstance(pixels, int) or isinstance(pixels, bool) or pixels < _FEWEST_PIXELS):
+            raise ValueError(f"image_pixels: expected {_FEWEST_PIXELS:,} or more of them, or None, got {pixels!r:.40}.")
+
     def __call__(self, observation: Observation, question: str = "") -> Prompt:
         """The prompt of an observation; `question` is one more text for its end, which is never shortened."""
         images = self._images(observation)
-        marks_are_seen = bool(images) and observation.marked is not None
+        marks_are_seen = bool(images) and observation.marked is not None and self.images != "screenshot"
         sections = self._sections(observation, with_elements=not marks_are_seen)
         system, preamble = self._instructions(observation.context.env)
         head = f"{preamble}\n\n{tagged('goal', observation.goal)}"
@@ -90,7 +114,7 @@ class PromptBuilder:
 
     def options(self) -> dict[str, Any]:
         """What was chosen, for results to be stamped with."""
-        names = ("explore_hint", "budget", "show_valid_actions", "with_history", "use_images")
+        names = ("explore_hint", "budget", "show_valid_actions", "with_history", *_OF_IMAGES)
         return {name: getattr(self, name) for name in names}
 
     def _instructions(self, env: str) -> tuple[str, str]:
@@ -104,7 +128,20 @@ class PromptBuilder:
     def _images(self, observation: Observation) -> tuple[np.ndarray, ...]:
         if not (self.use_images and self.engine.capabilities.images):
             return ()
-        return tuple(image for image in (observation.screenshot, observation.marked) if image is not None)
+        there = {name: image for name in _FIELDS if (image := getattr(observation, name)) is not None}
+        shown = tuple(there[name] for name in self.image_fields if name in there)
+        if there and not shown:
+            raise Unsupported(
+                f"images: expected pictures of the kind {self.images!r}, and this environment shows only "
+                f"{', '.join(there)}: choose those, or give it marks (env_kwargs.marks=true)."
+            )
+        pixels = self.image_pixels
+        return shown if pixels is None else tuple(scaled(image, pixels) for image in shown)
+
+    @property
+    def image_fields(self) -> tuple[str, ...]:
+        """The fields of an observation whose pictures are shown, in their order."""
+        return _FIELDS if self.images == "all" else (self.images,)
 
     def _sections(self, observation: Observation, with_elements: bool) -> list[Section]:
         """Those that are not empty."""

@@ -126,7 +126,7 @@ _STATUS_RULES = (
 ANDROIDWORLD = Guide(
     role=(
         "You operate an Android phone for its owner, who wants something done or asks a question. At every step you "
-        "are shown the screen as it is and once more with a numbered box around each element, or the list of these "
+        "are shown the screen, as it is, with a numbered box around each element, or both; or the list of these "
         "elements."
     ),
     actions=(
@@ -184,8 +184,8 @@ ANDROIDWORLD = Guide(
 OSWORLD = Guide(
     role=(
         "You operate a desktop computer with mouse and keyboard for its user, who wants something done. At every step "
-        "you are shown the screen as it is and once more with a numbered box around each element, or the list of "
-        "these elements."
+        "you are shown the screen, as it is, with a numbered box around each element, or both; or the list of these "
+        "elements."
     ),
     actions=(
         ActionForm('{"action_type": "click", "index": N}', "Click element N.", '{"action_type": "click", "index": 12}'),

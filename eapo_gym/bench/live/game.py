@@ -52,6 +52,9 @@ _LAST_WRITE = 30.0
 
 _EXAMPLES = 24
 
+_LONGEST_TEXT = 200
+"""Characters of an element's text that are listed."""
+
 
 class GameError(EapoError):
     """Something that cannot be done now, or so; the state of the game is as it was."""
@@ -467,8 +470,15 @@ def _boxes(info: Mapping[str, Any]) -> list[dict[str, Any]]:
         if isinstance(element, Mapping) and isinstance(element.get("index"), int | np.integer):
             edges = _edges(element.get("bounds"))
             if edges is not None:
-                boxes.append({"index": int(element["index"]), "bounds": edges})
+                boxes.append({"index": int(element["index"]), "bounds": edges, **_said_of(element)})
     return boxes
+
+
+def _said_of(element: Mapping[str, Any]) -> dict[str, Any]:
+    """What a person is told of an element, as far as it is said."""
+    texts = {name: element.get(name) for name in ("text", "kind")}
+    flags = {name: element.get(name) is True for name in ("editable", "focused", "scrollable")}
+    return {name: text[:_LONGEST_TEXT] if isinstance(text, str) else "" for name, text in texts.items()} | flags
 
 
 def _edges(bounds: object) -> list[float] | None:

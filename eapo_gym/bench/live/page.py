@@ -24,7 +24,7 @@ def content_policy() -> str:
 
 @cache
 def _script() -> str:
-    return "\n".join((asset(*VIEWER_SCRIPTS), _own("views.js"), _own("play.js")))
+    return "\n".join((asset(*VIEWER_SCRIPTS), _own("views.js"), _own("screen.js"), _own("play.js")))
 
 
 def _own(name: str) -> str:

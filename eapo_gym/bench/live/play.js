@@ -11,19 +11,25 @@ let chosen = -1; // which of the listed actions the arrow keys have reached
 let listed = [];
 let isSending = false;
 
-/** The viewer of the reports; but the present moment is the environment's own page, if it has one for people. */
+/** The viewer of the reports; but the present moment is the environment's own page or screen, if it has one. */
 class PlayViewer extends EpisodeViewer {
   drawMoment(moment) {
-    const usual = super.drawMoment(moment);
-    if (!game.page || this.moment !== this.view.moments.length - 1) return usual;
-    const [head, record] = usual;
+    if (this.moment !== this.view.moments.length - 1) return super.drawMoment(moment);
     const explored = moment.explore ? el("p", { class: "explored" }, el("span", { class: "label" }, "Explore"), " ", moment.explore) : null;
+    if (!game.page && Screen.isIn(game)) {
+      touched.draw(game, [explored, section("State", moment.state, "state")].filter(Boolean), this.drawPicture(moment));
+      return [this.drawMomentHead(moment), el("div", { class: "scroll" }, touched.root)];
+    }
+    const usual = super.drawMoment(moment);
+    if (!game.page) return usual;
+    const [head, record] = usual;
     const shown = game.view.outcome === "playing" ? "What an agent is shown here" : "What an agent is shown, and the outcome";
     return [head, el("div", { class: "scroll" }, explored, page.host, this.details("record", shown, el("div", { class: "record" }, ...record.childNodes)))];
   }
 }
 
 const page = new Page();
+const touched = new Screen(pick);
 const viewer = new PlayViewer(at("viewer"), { picture: pictureOf });
 
 // The server
@@ -71,20 +77,22 @@ function draw(state) {
   at("kept").title = state.folder;
   if (status === "closed") banner(`The game is closed. ${state.saved ? `What was played is kept in ${state.folder}.` : ""}`);
 
-  document.body.classList.toggle("has-page", Boolean(state.page));
+  const hasScreen = !state.page && Screen.isIn(state);
+  document.body.classList.toggle("has-page", Boolean(state.page) || hasScreen);
   const stay = page.draw(state.page, status === "yours");
   if (view) {
     const isSame = before.view && before.view.task === view.task && before.view.repeat === view.repeat;
     if (!isSame) viewer.show(view, view.moments.length - 1);
     else if (view !== before.view) viewer.update(view);
     stay();
+    touched.stay();
     document.title = `${view.goal || view.task} · eapo-gym play`;
   }
   const mine = status === "yours";
   at("whose").textContent = { starting: "One moment", busy: "One moment", yours: "Your turn", over: "The end", closed: "Closed" }[status];
   at("when").textContent = !view || !view.moments.length ? "" : mine ? `step ${view.moments.length}` : plural(view.moments.length - 1, "step");
   at("turn").classList.toggle("busy", status === "busy" || status === "starting");
-  at("viewer").classList.toggle("aim", mine && state.elements.length > 0);
+  at("viewer").classList.toggle("aim", mine && hasScreen);
   at("answer").hidden = status === "over" || status === "closed";
   at("answer").disabled = !mine;
   at("over").hidden = status !== "over";
@@ -108,7 +116,7 @@ function drawTurn({ view }) {
     at("memory").value = now.memory;
   }
   drawChoices();
-  if (document.activeElement === document.body && !game.page) at("command").focus();
+  if (document.activeElement === document.body && !document.body.classList.contains("has-page")) at("command").focus();
 }
 
 function drawEnd({ view, notice }) {
@@ -203,20 +211,6 @@ async function begin(task, split, problem = "notice") {
   }
 }
 
-/** A place on the screenshot: the smallest element there, else the pixel. */
-function clickAt(event) {
-  const image = event.target.closest("figure img");
-  if (!image || game.status !== "yours" || viewer.moment !== game.view.moments.length - 1) return;
-  const box = image.getBoundingClientRect();
-  const x = Math.round((event.clientX - box.left - image.clientLeft) / image.clientWidth * image.naturalWidth);
-  const y = Math.round((event.clientY - box.top - image.clientTop) / image.clientHeight * image.naturalHeight);
-  const area = ([x0, y0, x1, y1]) => (x1 - x0) * (y1 - y0);
-  const hit = game.elements.filter(({ bounds: [x0, y0, x1, y1] }) => x0 <= x && x < x1 && y0 <= y && y < y1)
-    .sort((a, b) => area(a.bounds) - area(b.bounds))[0];
-  const command = hit ? `{"action_type": "click", "index": ${hit.index}}` : `{"action_type": "click", "x": ${x}, "y": ${y}}`;
-  pick(command, event.shiftKey);
-}
-
 function showPrompt() {
   at("prompt-text").replaceChildren(...game.prompt.flatMap(({ role, text, images }) => [
     el("h3", { class: "label" }, role, images ? el("small", {}, ` with ${plural(images, "picture")} before the text`) : null), el("pre", {}, text)]));
@@ -267,7 +261,6 @@ for (const id of ["think", "explore", "memory"]) {
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) at("turn").requestSubmit();
   });
 }
-at("viewer").addEventListener("click", clickAt);
 at("rollback").addEventListener("click", () => act("rollback"));
 at("hint").addEventListener("click", () => ask("/api/hint", {}).catch(error => say("problem", error.message)));
 for (const id of ["again", "over-again"]) at(id).addEventListener("click", () => begin(game.view.task, null));
@@ -284,7 +277,7 @@ at("choose-form").addEventListener("submit", event => {
   begin(draws ? null : at("choose-task").value || null, at("choose-split").value || null, "choose-problem");
 });
 document.addEventListener("keydown", event => {
-  if (document.querySelector("dialog[open]") || viewer.key(event)) return;
+  if (document.querySelector("dialog[open]") || touched.key(event) || viewer.key(event)) return;
   if (event.key === "/" && !isTyping(event.target)) { event.preventDefault(); at("command").focus(); }
 });
 

@@ -26,6 +26,7 @@ class EpisodeViewer {
     // The details that the reader keeps open, from step to step.
     this.opened = new Set(window.innerWidth >= 1200 ? ["offered"] : []);
     this.raw = false; // the screenshot without its marks
+    this.isTall = false; // screenshots are those of a phone: text stands beside them
     this.head = el("header", { class: "episode-head" });
     this.strip = el("div", { class: "strip" });
     this.where = el("span", { class: "where", "aria-live": "polite" });
@@ -132,11 +133,11 @@ class EpisodeViewer {
   drawMoment(moment) {
     const { did } = moment;
     const seen = el("div", { class: "seen" },
-      this.drawPicture(moment), section("State", moment.state, "state"),
+      section("State", moment.state, "state"),
       this.details("elements", "Elements", moment.elements === null ? null : el("pre", {}, moment.elements)),
       this.drawOffered(moment));
     const mind = el("div", { class: "mind" }, did === null ? this.drawEnd(moment) : this.drawMind(moment));
-    const body = el("div", { class: "scroll", tabindex: "0" }, el("div", { class: "columns" }, seen, mind));
+    const body = el("div", { class: "scroll", tabindex: "0" }, el("div", { class: "columns" }, this.drawPicture(moment), seen, mind));
     return [this.drawMomentHead(moment), body, ...(did === null ? [] : [drawAction(moment, this.view.moments[this.moment + 1])])];
   }
 
@@ -180,7 +181,11 @@ class EpisodeViewer {
     if (!screenshot && !marked) return null;
     const name = (this.raw ? screenshot ?? marked : marked ?? screenshot);
     const image = el("img", { alt: "Screenshot before the step", decoding: "async" });
-    const figure = el("figure", {}, image);
+    const figure = el("figure", { class: this.isTall ? "tall" : "" }, image);
+    image.addEventListener("load", () => {
+      this.isTall = image.naturalHeight > image.naturalWidth;
+      figure.classList.toggle("tall", this.isTall);
+    });
     const missing = why => figure.replaceChildren(el("p", { class: "missing" }, why));
     Promise.resolve(this.picture(name)).then(
       found => (typeof found === "string" ? image.setAttribute("src", found) : missing(found.missing)),

@@ -58,7 +58,9 @@ class Element:
 
     def info(self) -> dict[str, Any]:
         """As `info["elements"]` has it."""
-        return {"index": self.index, "bounds": self.bounds, "text": self.text or self.desc, "kind": self.kind}
+        states = {name: True for name in ("editable", "scrollable", "focused") if getattr(self, name)}
+        said = self.text or self.desc or (self.hint if self.editable else "")
+        return {"index": self.index, "bounds": self.bounds, "text": said, "kind": self.kind, **states}
 
 
 def as_text(elements: Sequence[Element]) -> str:
