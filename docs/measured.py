@@ -166,6 +166,15 @@ def androidworld_verdicts(result: Any) -> str:
     return f"{said}\n\n" + rows(["attempts", "number"], body)
 
 
+def androidworld_adapter(result: Any) -> str:
+    body = []
+    for mode, row in result["inside"].items():
+        whole = result["hosted"][mode]["median"]
+        body.append([mode, *(number(row[part]["median"]) for part in ("adapter_ms", "device_ms")), number(whole)])
+    head = ["median ms of a step", "the adapter", "the device (the embedded phone)", "all of it, in a process of its own"]
+    return rows(head, body)
+
+
 def androidworld(result: Any) -> str:
     body = [[name, number(row["steps_per_s"]), number(row["resets_per_s"])] for name, row in result["places"].items()]
     table = rows([f"one process, the plans of {result['tasks']} tasks", "steps/s", "resets/s"], body)
@@ -295,6 +304,27 @@ def learning(result: Any) -> str:
     return f"{str(result['table']).strip()}\n\n{back}"
 
 
+def switches(result: Any) -> str:
+    """The arms that vary a switch, under the arm that they vary, which is that of the experiment above."""
+    above = json.loads((RESULTS / "learning.json").read_text(encoding="utf-8"))["result"]
+    starts = [one["start"]["sft"]["sampled"]["success_by_run"] for one in (above, result)]
+    if starts[0] != starts[1]:
+        raise ValueError("The arms of learning.json and learning_switches.json did not begin with the same model.")
+    body = []
+    for name, arm in {"eapo": above["arms"]["eapo"], **result["arms"]}.items():
+        if "sampled" not in arm:
+            continue
+        changed = {key: value for key, value in result["experiment"]["arms"][name].items() if key != "algorithm"}
+        said = ", ".join(f"`{key}={value}`" for key, value in changed.items()) or "the defaults, as above"
+        cells = []
+        for how in ("sampled", "greedy"):
+            success, pooled = arm[how]["success"], arm[how]["pooled"]
+            cells.append(f"{100 * success['mean']:.1f} ± {100 * success['std']:.1f}")
+            cells.append(f"{100 * pooled['low']:.1f}–{100 * pooled['high']:.1f}")
+        body.append([said, str(success["n"]), *cells])
+    return rows(["", "runs", "sampled, %", "pooled, 95 %", "greedy, %", "pooled, 95 %"], body)
+
+
 def training_step(result: Any) -> str:
     names = list(result["seconds"])
     body = [
@@ -373,6 +403,9 @@ MEASURED: dict[str, Callable[[], str]] = {
         "androidworld_experts", "python benchmarks/androidworld_experts.py", androidworld_experts
     ),
     "androidworld": _part("androidworld", "python benchmarks/androidworld.py", androidworld),
+    "androidworld adapter": _part(
+        "androidworld_adapter", "python benchmarks/androidworld_adapter.py", androidworld_adapter
+    ),
     "androidworld verdicts": _part(
         "androidworld_verdicts", "python benchmarks/androidworld_verdicts.py", androidworld_verdicts
     ),
@@ -382,6 +415,9 @@ MEASURED: dict[str, Callable[[], str]] = {
     "hostile": _part("hostile_outputs", "python benchmarks/hostile_outputs.py", hostile),
     "grouping": _part("grouping", "python benchmarks/grouping.py", grouping),
     "learning": _part("learning", "python benchmarks/learning/run.py", learning),
+    "learning switches": _part(
+        "learning_switches", "python benchmarks/learning/run.py --result learning_switches …", switches
+    ),
     "log-probs": _part("log_probs", "python benchmarks/log_probs.py", log_probs),
     "training step": _part("training_step", "python benchmarks/training_step.py", training_step),
     "reward model": _part("reward_model", "python benchmarks/reward_model.py", reward_model),

@@ -1,9 +1,13 @@
-"""What does each part of EAPO bring? All arms from one start, with one budget of environment steps, on held-out games.
+r"""What does each part of EAPO bring? All arms from one start, with one budget of environment steps, on held-out games.
 
     python benchmarks/learning/run.py --jobs 2           all of it: hours; the same command goes on after a break
     python benchmarks/learning/run.py --only eapo,0      this run alone (or an arm: --only eapo)
     python benchmarks/learning/run.py --show             the table of what is there so far
     python benchmarks/learning/run.py --quick            all of it, shrunk to a minute, to try the script
+
+    python benchmarks/learning/run.py --out runs/switches --result learning_switches \
+        --only eapo-singleton-zero --only eapo-singleton-raw --only eapo-token-mean --only eapo-episodic \
+        --only eapo-std-floor                            the open switches alone, from the very same start
 
 1  prepare    a tiny model, demonstrations, rollback pairs; fine-tuned with and without the pairs: two start models
 2  train      every arm with every seed, each by `eapo-gym train` in a process of its own
@@ -341,7 +345,7 @@ def evaluation_of(plan: Experiment, model: Path, how: str) -> Evaluation:
 # 4  show
 
 
-def show(plan: Experiment, data: Mapping[str, Any], results: Path) -> None:
+def show(plan: Experiment, data: Mapping[str, Any], results: Path, name: str) -> None:
     """The table of what is there, and all of it as JSON; the report of the training runs."""
     arms = {arm: plan.start(arm) for arm in plan["arms"]}
     found = outcome_of(plan.out / RUNS, plan.out / EVALS, arms, plan["seeds"])
@@ -350,7 +354,7 @@ def show(plan: Experiment, data: Mapping[str, Any], results: Path) -> None:
     write_atomically(plan.out / "table.md", table)
     device = torch.cuda.get_device_name() if torch.cuda.is_available() else "cpu"
     write_result(
-        "learning",
+        name,
         {
             "experiment": plain(dict(plan.values)), "device": device, "versions": versions(),
             "data": data, **found, "table": table,
@@ -378,6 +382,7 @@ def main() -> None:
     parser.add_argument("--only", action="append", default=[], metavar="ARM[,SEED]", help="repeat for more")
     parser.add_argument("--eval-seeds", type=int, help="how often each held-out game is played, instead of the file's")
     parser.add_argument("--show", action="store_true", help="play nothing: the table of what is there so far")
+    parser.add_argument("--result", default="learning", help="the name of the result's file")
     parser.add_argument("--quick", action="store_true", help="shrunk to a minute; its result stays in the folder")
     options = parser.parse_args()
     out: Path = options.out.resolve()
@@ -398,7 +403,8 @@ def main() -> None:
         ended = {name: out / RUNS / name / "model" for name, state in states.items() if state == FINISHED}
         starts = {name: plan.model(name) for name in dict.fromkeys(plan.start(arm) for arm in plan["arms"])}
         evaluate_all(plan, {**starts, **ended})
-    show(plan, json.loads(noted.read_text(encoding="utf-8")) if noted.exists() else {}, results)
+    data = json.loads(noted.read_text(encoding="utf-8")) if noted.exists() else {}
+    show(plan, data, results, options.result)
 
 
 if __name__ == "__main__":
