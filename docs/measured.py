@@ -171,7 +171,12 @@ def androidworld_adapter(result: Any) -> str:
     for mode, row in result["inside"].items():
         whole = result["hosted"][mode]["median"]
         body.append([mode, *(number(row[part]["median"]) for part in ("adapter_ms", "device_ms")), number(whole)])
-    head = ["median ms of a step", "the adapter", "the device (the embedded phone)", "all of it, in a process of its own"]
+    head = [
+        "median ms of a step",
+        "the adapter",
+        "the device (the embedded phone)",
+        "all of it, in a process of its own",
+    ]
     return rows(head, body)
 
 
@@ -301,7 +306,13 @@ def learning(result: Any) -> str:
         low, high = (100 * bound for bound in share["interval"])
         body.append([f"`{name}`", f"{100 * share['rate']:.1f} %", f"{low:.1f}–{high:.1f} (n = {share['tried']})"])
     back = rows(["Rollback pairs of held-out games, greedy", "returned", "95 %"], body)
-    return f"{str(result['table']).strip()}\n\n{back}"
+    whole = len(result["seeds_planned"])
+    rest = [
+        line
+        for line in str(result["table"]).strip().splitlines()
+        if f" of {whole})" not in line or f"({whole} of" in line
+    ]
+    return "\n".join(rest) + f"\n\n{back}"
 
 
 def switches(result: Any) -> str:
@@ -311,7 +322,7 @@ def switches(result: Any) -> str:
     if starts[0] != starts[1]:
         raise ValueError("The arms of learning.json and learning_switches.json did not begin with the same model.")
     body = []
-    for name, arm in {"eapo": above["arms"]["eapo"], **result["arms"]}.items():
+    for name, arm in {**result["arms"], "eapo": above["arms"]["eapo"]}.items():
         if "sampled" not in arm:
             continue
         changed = {key: value for key, value in result["experiment"]["arms"][name].items() if key != "algorithm"}

@@ -151,7 +151,7 @@ def test_envs_says_what_works_and_what_brings_the_rest() -> None:
 
 
 def test_envs_as_json() -> None:
-    alfworld, _, webshop = json.loads(run("envs", "--json").output)["environments"]
+    alfworld, _, _, webshop = json.loads(run("envs", "--json").output)["environments"]
     assert webshop["works"] is True
     needs = {need["name"]: need for need in alfworld["needs"]}
     assert alfworld["works"] is True
