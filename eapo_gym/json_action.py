@@ -9,6 +9,9 @@ from typing import Any
 from eapo_gym.errors import ActionError
 
 _MAX_LENGTH = 1 << 16
+_MAX_BRACKETS = 2_000
+"""Of both kinds. Python's parser goes one deeper with each, and in a thread with a small stack ends the process."""
+
 _EXAMPLE = '{"action_type": "click", "index": 5}'
 
 _KEY = re.compile(r"""\s*(?:"([^"\\]*)"|'([^'\\]*)'|([A-Za-z_]\w*))\s*:\s*""")
@@ -36,6 +39,8 @@ def parse_json_action(text: str) -> dict[str, Any]:
     """
     if len(text) > _MAX_LENGTH:
         raise ActionError(f"An action of {len(text)} characters: expected at most {_MAX_LENGTH}.", _EXAMPLE)
+    if (brackets := text.count("[") + text.count("{")) > _MAX_BRACKETS:
+        raise ActionError(f"An action with {brackets} brackets: expected at most {_MAX_BRACKETS}.", _EXAMPLE)
     body = text.strip()
     if len(body) < 2 or body[0] != "{" or body[-1] != "}":
         raise ActionError(f"Expected one JSON object like {_EXAMPLE}, got {text[:80]!r}.", _EXAMPLE)

@@ -104,3 +104,8 @@ def test_any_text_is_an_object_or_refused(text: str) -> None:
     for candidate in (text, "{" + text + "}", "{action_type: input_text, text: " + text + "}"):
         with contextlib.suppress(ActionError):
             assert isinstance(parse_json_action(candidate), dict)
+
+
+def test_deep_brackets_are_refused_before_anybody_goes_down() -> None:
+    with pytest.raises(ActionError, match="expected at most 2000"):
+        parse_json_action('{"action_type": ' + "[" * 3_000 + "]" * 3_000 + "}")

@@ -82,7 +82,14 @@ class Element:
 
     def info(self) -> dict[str, Any]:
         """As `info["elements"]` has it."""
-        return {"index": self.index, "bounds": self.bounds, "text": self.text or self.name, "kind": self.kind}
+        return {
+            "index": self.index,
+            "bounds": self.bounds,
+            "text": self.text or self.name,
+            "kind": self.kind,
+            "editable": self.editable,
+            "focused": self.focused,
+        }
 
 
 @dataclass(frozen=True, slots=True)

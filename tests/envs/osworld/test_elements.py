@@ -115,6 +115,8 @@ def test_numbers_places_and_marks(name):
             "bounds": each.bounds,
             "text": each.text or each.name,
             "kind": each.kind,
+            "editable": each.editable,
+            "focused": each.focused,
         }
     screen = recorded_screen(name)
     marked = MarkPainter(SIZE[1])(screen, [each.info() for each in listed.elements])

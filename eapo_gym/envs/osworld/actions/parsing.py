@@ -16,9 +16,6 @@ from eapo_gym.json_action import parse_json_action
 
 EXAMPLES = (*indexed.EXAMPLES, *computer_13.EXAMPLES, *pyautogui_code.EXAMPLES, *SIGNALS)
 
-_MOST_BRACKETS = 2_000
-"""Python's reader of JSON needs stack for each that is within another, and may take more than a thread has."""
-
 _FENCE = re.compile(r"```[A-Za-z0-9_+-]*[ \t]*\n(.*?)\n?[ \t]*```", re.DOTALL)
 
 
@@ -37,11 +34,6 @@ def parse_action(text: str, size: Size | None = None) -> Parsed:
     if body in SIGNALS:
         return Parsed(SIGNALS[body], body, "pyautogui")
     if body.startswith("{"):
-        brackets = body.count("[") + body.count("{")
-        if brackets > _MOST_BRACKETS:
-            raise ActionError(
-                f"An object with {brackets} opening brackets: expected at most {_MOST_BRACKETS}.", EXAMPLE
-            )
         fields = parse_json_action(body)
         parsed = parse_computer_13(fields) if is_computer_13(fields) else parse_indexed(fields)
     else:
