@@ -151,7 +151,7 @@ def make_androidworld(
         marks: add the screenshot with numbered boxes around the elements.
         kwargs: see `AndroidWorldEnv`, or `hosted_device` for the official source.
     """
-    from eapo_gym.envs.androidworld.budget import TaskBudget
+    from eapo_gym.envs.budget import TaskBudget
     from eapo_gym.wrappers import SetOfMarks
 
     env = _androidworld(source, kwargs)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from eapo_gym.envs.androidworld.budget import TaskBudget
 from eapo_gym.envs.base import Info, Obs
+from eapo_gym.envs.budget import TaskBudget
 from eapo_gym.envs.osworld.env import OSWorldEnv
 
 

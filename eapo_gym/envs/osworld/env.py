@@ -127,7 +127,7 @@ class OSWorldEnv(AgentEnv):
         self._source: TaskSource = task_source(source)
         self._chosen, self._domains = tasks, domains
         self.split = split
-        self._ids = self.tasks()
+        self._ids = self._source.chosen(split, tasks, domains)
         self._machine = machine(computer, (width, height), token) if isinstance(computer, str) else computer
         self.observation_space = observation_space(
             screenshot=(height, width) if observation_mode != "elements" else None,
@@ -141,9 +141,9 @@ class OSWorldEnv(AgentEnv):
     # Gymnasium
 
     def tasks(self, split: str | None = None) -> list[str]:
-        if split in (None, self.split) and hasattr(self, "_ids"):
+        if split is None or split == self.split:
             return list(self._ids)
-        return self._source.chosen(split or self.split, self._chosen, self._domains)
+        return self._source.chosen(split, self._chosen, self._domains)
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Obs, Info]:
         super().reset(seed=seed)

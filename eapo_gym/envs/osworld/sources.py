@@ -43,7 +43,7 @@ class OwnTasks:
 
     def __init__(self, folder: Path | None = None) -> None:
         self._folder = folder or data_folder()
-        self.plan = _plan_of_own
+        self.plan: MadePlan | None = _plan_of_own
 
     def chosen(self, split: str, tasks: Sequence[str] | None, domains: Sequence[str] | None) -> list[str]:
         ids = list(own_tasks(split))
@@ -65,7 +65,7 @@ class OwnTasks:
 class BenchmarkTasks:
     """The benchmark's tasks, as `eapo-gym data osworld` brings them."""
 
-    plan = None
+    plan: MadePlan | None = None
 
     def __init__(self) -> None:
         self._tasks = OfficialTasks(metrics=known_metrics(), getters=known_getters())

@@ -164,7 +164,7 @@ def _input(told: dict[str, object]) -> Input:
         button = told["button"]
         if button not in ("left", "middle", "right"):
             raise ValueError(f"there is no button {button!r:.40}")
-        return Press(button) if kind == "press" else Release(button)  # type: ignore[arg-type] # one of the three
+        return Press(button) if kind == "press" else Release(button)
     if kind == "wheel":
         return Wheel(0, max(-20, min(20, int(float(str(told["dy"]))))))
     if kind in ("key_down", "key_up"):

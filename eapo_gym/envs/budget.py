@@ -1,4 +1,4 @@
-"""How long an episode may be: the benchmark gives every task ten times its complexity."""
+"""How long an episode may be, where tasks differ in it: as `info["max_steps"]` of its reset says."""
 
 from __future__ import annotations
 
