@@ -44,8 +44,8 @@ class DesktopView(ThreadingHTTPServer):
 
     daemon_threads = True
 
-    def __init__(self, desktop: Path, port: int = 0) -> None:
-        """`desktop` is the socket of a `LocalDesktop`."""
+    def __init__(self, desktop: str | Path, port: int = 0) -> None:
+        """`desktop` is where a desktop's server answers: the socket of a `LocalDesktop`, or an address."""
         try:
             import PIL  # noqa: F401
         except ImportError:
@@ -81,7 +81,7 @@ class _Handler(BaseHTTPRequestHandler):
             return
         try:
             inputs = _inputs(self.rfile.read(self._length()))
-        except (ValueError, TypeError, KeyError) as error:
+        except (ValueError, TypeError, KeyError, OverflowError, RecursionError) as error:
             self._send(400, "text/plain", f"Expected a list of inputs: {error}.".encode())
             return
 
