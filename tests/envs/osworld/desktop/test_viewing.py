@@ -90,7 +90,8 @@ def test_hands_are_passed_on(machine: tuple[DesktopView, RecordedMachine]) -> No
 
 @pytest.mark.parametrize("body", [
     b"", b"{", {"do": "move"}, [{"do": "move", "x": "a", "y": 1}], [{"do": "run"}], [{"do": "press", "button": "side"}],
-    [["do"]], [{}], [{"do": "wheel", "dy": 1}] * 300, b"[" * 70_000, b"[" * 60_000, [{"do": "move", "x": 1e999, "y": 0}],
+    [["do"]], [{}], [{"do": "wheel", "dy": 1}] * 300, b"[" * 70_000, b"[" * 60_000,
+    [{"do": "move", "x": 1e999, "y": 0}],
 ])  # fmt: skip
 def test_what_is_no_input_does_nothing(machine: tuple[DesktopView, RecordedMachine], body: Any) -> None:
     view, recorded = machine
