@@ -21,7 +21,7 @@ Plan = Iterator[str]
 _LABEL = 8
 """So many pixels may a label reach into what it stands beside."""
 
-_PATIENCE = 12
+_PATIENCE = 20
 """So often a plan waits for what it expects."""
 
 
@@ -61,6 +61,13 @@ class Seeing:
         """Wait until it is there; whoever needs it says so if it never comes."""
         for _ in range(_PATIENCE):
             if self.sees(said, kind):
+                return
+            yield self.wait()
+
+    def until_typing(self) -> Plan:
+        """Wait until a field has the focus."""
+        for _ in range(_PATIENCE):
+            if any(each.focused and each.kind == "entry" for each in self.look()):
                 return
             yield self.wait()
 
@@ -122,7 +129,8 @@ class Seeing:
     @staticmethod
     def press(*keys: str, times: int = 1) -> str:
         """Press a key, or several together."""
-        return _action("hotkey", keys="+".join(keys)) if times == 1 else _action("press_key", key=keys[0], times=times)
+        together = "+".join(keys)
+        return _action("hotkey", keys=together) if times == 1 else _action("press_key", key=together, times=times)
 
     @staticmethod
     def answer(text: str) -> str:

@@ -255,7 +255,7 @@ RIGHTS |= {
 
 @right("VlcPlaylist")
 def playlist(machine: FolderComputer, params: Params) -> None:
-    lines = ["#EXTM3U", *(f"#EXTINF:60,{params[n]}.wav\n{params[n]}.wav" for n in ("first", "second"))]
+    lines = ["#EXTM3U", *(f"#EXTINF:60,{params[n]}.avi\n{params[n]}.avi" for n in ("first", "second"))]
     machine.write_file(params["target"], "\n".join(lines).encode())
 
 

@@ -61,7 +61,7 @@ class ChromeSetting(ChromeTask):
     def _switch(self, hands: Seeing, control: str) -> Plan:
         yield from visit(hands, self.where)
         yield from hands.tap(control, "/check-box|toggle-button|switch|radio-button|push-button/")
-        yield from hands.if_there("Confirm", "push-button", waits=1)
+        yield from hands.if_there("Confirm", "push-button", waits=2)
         yield hands.done()
 
     def solve(self, hands: Seeing, params: Params) -> Plan:
@@ -123,8 +123,8 @@ class ChromeDoNotTrack(ChromeSetting):
         'Let the browser send "Do Not Track" with its traffic.',
     )
     where = "chrome://settings/cookies"
-    control = "/Send a .Do not track. request.*/"
-    other = "/Block all third-party cookies|Block third-party cookies/"
+    control = "/Send a .Do Not Track. request.*/"
+    other = "Allow third-party cookies"
 
     def evaluator(self, params: Params) -> Mapping[str, Any]:
         return check("exact_match", {"type": "enable_do_not_track"}, rule(expected="true"), before=CLOSED)
@@ -175,9 +175,11 @@ class ChromeBookmark(ChromeTask):
     def solve(self, hands: Seeing, params: Params) -> Plan:
         yield hands.press("ctrl", "d")
         yield from hands.until("Done", "push-button")
-        if not hands.sees("/Bookmarks bar/", "combo-box"):
-            yield hands.click("/Folder.*|.*[Bb]ookmarks.*/", "combo-box")
-            yield from hands.tap("/Bookmarks bar/", "/menu-item|list-item/")
+        if not hands.sees("Bookmarks bar", "combo-box"):
+            # The bar is the first of the folders that are proposed.
+            yield hands.click("Folder", "combo-box")
+            yield hands.press("home")
+            yield hands.press("enter")
         yield from hands.tap("Done", "push-button")
         yield hands.done()
 
@@ -259,6 +261,7 @@ class ChromeSavePdf(ChromeTask):
     def _print(self, hands: Seeing, place: str) -> Plan:
         yield hands.press("ctrl", "p")
         yield from hands.tap("Save", "push-button")
+        yield from hands.until("Create Folder", "toggle-button")
         yield from hands.name_file(place)
         yield hands.wait()
         yield hands.done()

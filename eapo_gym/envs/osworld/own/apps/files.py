@@ -11,7 +11,8 @@ from eapo_gym.envs.osworld.own.making import words
 from eapo_gym.envs.osworld.own.seeing import Plan, Seeing
 
 SETTINGS = f"{HOME}/.config/pcmanfm/default/pcmanfm.conf"
-"""Here the file manager is told to show lists: accessibility knows nothing of its icons."""
+LISTS = b"[ui]\nview_mode=list\n"
+"""The file manager is told to show lists: accessibility knows nothing of its icons."""
 
 
 class FilesTask(Template):
@@ -34,7 +35,7 @@ class FilesTask(Template):
     def uploads(self, params: Params) -> Mapping[str, bytes]:
         texts = {place: f"{params['text']}\nNumber {number}.\n" for number, place in enumerate(self.places(params))}
         files = {f"{DOCUMENTS}/{place}": text.encode() for place, text in texts.items()}
-        return {**files, SETTINGS: b"[ui]\nview_mode=list\n"}
+        return {**files, SETTINGS: LISTS}
 
     def start(self, params: Params) -> Sequence[Step]:
         return launched("Documents", "pcmanfm", DOCUMENTS)

@@ -52,9 +52,18 @@ class GimpTask(Template):
         return check(metric, on_machine(place or self.place(params)), beside("gold.png"))
 
 
+def run(hands: Seeing, said: str, action: str) -> Plan:
+    """Find an action of the menus by words, and run the one that is meant; `action` is a pattern for its line."""
+    yield hands.press("/")
+    yield from hands.until_typing()
+    yield hands.write(said)
+    yield from hands.until(action, "table-cell")
+    yield hands.click(action, "table-cell", how="double_click")
+
+
 def overwrite(hands: Seeing) -> Plan:
     """Write the picture into the file from which it came."""
-    yield from hands.menu("File", "/Overwrite .*/")
+    yield from run(hands, "overwrite", "/Overwrite .*/")
     yield from hands.if_there("Export", "push-button", waits=3)
     yield hands.wait()
 
@@ -86,7 +95,7 @@ class GimpScale(GimpTask):
         return {}
 
     def _scale(self, hands: Seeing, width: int) -> Plan:
-        yield from hands.menu("Image", "Scale Image...")
+        yield from run(hands, "scale image", "/Scale Image.*/")
         yield from hands.until("Scale", "push-button")
         yield from hands.refill(f"{width}\t")
         yield from hands.tap("Scale", "push-button")
@@ -113,7 +122,7 @@ class GimpMirror(GimpTask):
         return self.against(params, "check_image_mirror")
 
     def _flip(self, hands: Seeing, way: str) -> Plan:
-        yield from hands.menu("Image", "Transform", way)
+        yield from run(hands, "flip", f"/{way}.*image.*/")
         yield from overwrite(hands)
         yield hands.done()
 
@@ -143,7 +152,7 @@ class GimpRotate(GimpTask):
         return all_of(size, self.against(params, "compare_image_list"))
 
     def _turn(self, hands: Seeing, way: str) -> Plan:
-        yield from hands.menu("Image", "Transform", f"Rotate 90° {way}")
+        yield from run(hands, "rotate 90", f"/Rotate 90° {way}.*the image.*/")
         yield from overwrite(hands)
         yield hands.done()
 
@@ -170,7 +179,7 @@ class GimpInvert(GimpTask):
         return self.against(params, "compare_image_list")
 
     def _invert(self, hands: Seeing, entry: str) -> Plan:
-        yield from hands.menu("Colors", entry)
+        yield from run(hands, "invert", f"/{entry}\nInvert the (components|value).*/")
         yield from overwrite(hands)
         yield hands.done()
 
@@ -193,13 +202,13 @@ class GimpIndexed(GimpTask):
         return self.against(params, "check_palette_and_structure_sim")
 
     def solve(self, hands: Seeing, params: Params) -> Plan:
-        yield from hands.menu("Image", "Mode", "Indexed...")
+        yield from run(hands, "indexed", "/Indexed.*/")
         yield from hands.tap("Convert", "push-button")
         yield from overwrite(hands)
         yield hands.done()
 
     def fail(self, hands: Seeing, params: Params) -> Plan:
-        yield from hands.menu("Image", "Mode", "Grayscale")
+        yield from run(hands, "grayscale", "/Grayscale.*/")
         yield from overwrite(hands)
         yield hands.done()
 
@@ -251,14 +260,14 @@ class GimpCropBorder(GimpTask):
         return all_of(size, self.against(params, "compare_image_list"))
 
     def solve(self, hands: Seeing, params: Params) -> Plan:
-        yield from hands.menu("Image", "Crop to Content")
+        yield from run(hands, "crop to content", "/Crop to Content.*the image.*/")
         yield from overwrite(hands)
         yield hands.done()
 
     def fail(self, hands: Seeing, params: Params) -> Plan:
         """The size is right, but the picture was scaled instead of cropped."""
         width, height = params["size"]
-        yield from hands.menu("Image", "Scale Image...")
+        yield from run(hands, "scale image", "/Scale Image.*/")
         yield from hands.until("Scale", "push-button")
         yield from hands.refill(f"{width}\t{height}\t")
         yield from hands.tap("Scale", "push-button")
@@ -277,8 +286,8 @@ class GimpDarker(GimpTask):
         return self.against(params, "check_brightness_decrease_and_structure_sim")
 
     def _change(self, hands: Seeing, amount: int) -> Plan:
-        yield from hands.menu("Colors", "Brightness-Contrast...")
-        yield from hands.tap("/Brightness.*/", "spin-button")
+        yield from run(hands, "brightness", "/Brightness-Contrast.*/")
+        yield from hands.tap("0", "spin-button")
         yield from hands.refill(f"{amount}\t")
         yield from hands.tap("OK", "push-button")
         yield from overwrite(hands)
@@ -308,9 +317,9 @@ class GimpUndoLevels(GimpTask):
         return check("check_config_status", CONFIG, rule(key="undo-levels", value=str(params["levels"])))
 
     def _set(self, hands: Seeing, levels: int) -> Plan:
-        yield from hands.menu("Edit", "Preferences")
-        yield from hands.tap("System Resources", "/table-cell|tree-item|list-item/")
-        yield from hands.tap("/Minimal number of undo levels:?/", "spin-button")
+        yield from run(hands, "preferences", "/Preferences.*/")
+        yield from hands.tap("System Resources", "table-cell")
+        yield from hands.tap_beside("Minimal number of undo levels:", "spin-button")
         yield from hands.refill(f"{levels}\t")
 
     def solve(self, hands: Seeing, params: Params) -> Plan:

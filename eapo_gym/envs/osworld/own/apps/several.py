@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from eapo_gym.envs.osworld.own.apps.calc import DATA, put, to_cell
+from eapo_gym.envs.osworld.own.apps.files import LISTS, SETTINGS
 from eapo_gym.envs.osworld.own.apps.office import save, save_as
 from eapo_gym.envs.osworld.own.base import (
     DOCUMENTS,
@@ -52,7 +53,8 @@ class TotalToNote(SeveralTask):
         return {f"{DOCUMENTS}/{params['sheet']}.xlsx": workbook({"Stock": rows}), params["note"]: b""}
 
     def start(self, params: Params) -> Sequence[Step]:
-        return [opened(f"{DOCUMENTS}/{params['sheet']}.xlsx"), *launched("Mousepad", "mousepad", params["note"])]
+        sheet = f"{DOCUMENTS}/{params['sheet']}.xlsx"
+        return [opened(sheet), *shown(params["sheet"]), *launched("Mousepad", "mousepad", params["note"])]
 
     def evaluator(self, params: Params) -> Mapping[str, Any]:
         total = sum(row[1] for row in params["goods"])
@@ -142,7 +144,7 @@ class CsvToWorkbook(SeveralTask):
         return [["Product", "Amount", "Price"], *params["goods"]]
 
     def uploads(self, params: Params) -> Mapping[str, bytes]:
-        return {params["source"]: csv(self._rows(params))}
+        return {params["source"]: csv(self._rows(params)), SETTINGS: LISTS}
 
     def expected(self, params: Params) -> Mapping[str, bytes]:
         return {"gold.xlsx": workbook({"Stock": self._rows(params)})}
@@ -234,6 +236,12 @@ class PictureIntoDocument(SeveralTask):
         yield from self._insert(hands, params["other"])
 
 
+def to_export(hands: Seeing) -> Plan:
+    """Open the dialog that asks where the PDF is to be."""
+    yield from hands.menu("File", "Export As", "Export Directly as PDF")
+    yield from hands.until("Create Folder", "toggle-button")
+
+
 class DocumentToFolder(SeveralTask):
     apps = ("libreoffice_writer", "os")
     wordings = (
@@ -258,24 +266,25 @@ class DocumentToFolder(SeveralTask):
     def evaluator(self, params: Params) -> Mapping[str, Any]:
         return writes(["head", "-c", "5", f"{DOCUMENTS}/{params['folder']}/{params['pdf']}"], "%PDF-")
 
-    def _export(self, hands: Seeing, place: str) -> Plan:
-        yield from hands.menu("File", "Export As", "Export Directly as PDF")
-        yield from hands.name_file(place)
+    def solve(self, hands: Seeing, params: Params) -> Plan:
+        """The dialog for the file can make folders, too; it then is in the new one."""
+        yield from to_export(hands)
+        yield from hands.tap("Create Folder", "toggle-button")
+        yield from hands.until("Create", "push-button")
+        yield hands.write(params["folder"])
+        yield from hands.tap("Create", "push-button")
+        yield hands.wait()
+        yield from hands.tap("/.*/", "entry")
+        yield from hands.name_file(params["pdf"])
         yield hands.wait()
         yield hands.done()
 
-    def solve(self, hands: Seeing, params: Params) -> Plan:
-        yield hands.press("alt", "tab")
-        yield hands.press("ctrl", "shift", "n")
-        yield from hands.until("OK", "push-button")
-        yield from hands.refill(f"{params['folder']}\n")
-        yield hands.wait()
-        yield hands.press("alt", "tab")
-        yield from self._export(hands, f"{DOCUMENTS}/{params['folder']}/{params['pdf']}")
-
     def fail(self, hands: Seeing, params: Params) -> Plan:
         """Into Documents itself."""
-        yield from self._export(hands, f"{DOCUMENTS}/{params['pdf']}")
+        yield from to_export(hands)
+        yield from hands.name_file(f"{DOCUMENTS}/{params['pdf']}")
+        yield hands.wait()
+        yield hands.done()
 
 
 class CannotBeDone(SeveralTask):

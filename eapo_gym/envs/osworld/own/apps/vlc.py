@@ -8,10 +8,10 @@ from typing import Any, ClassVar
 from eapo_gym.envs.osworld.own.base import HOME, Params, Step, TaskDice, Template, launched
 from eapo_gym.envs.osworld.own.checks import Part, check, includes, rule
 from eapo_gym.envs.osworld.own.making import words
-from eapo_gym.envs.osworld.own.making.media import film, tone
+from eapo_gym.envs.osworld.own.making.media import film
 from eapo_gym.envs.osworld.own.seeing import Plan, Seeing
 
-VIDEOS, MUSIC = f"{HOME}/Videos", f"{HOME}/Music"
+VIDEOS = f"{HOME}/Videos"
 SETTINGS = f"{HOME}/.config/vlc/vlcrc"
 CONFIG: Part = {"type": "vlc_config", "dest": "vlcrc"}
 
@@ -210,30 +210,32 @@ class VlcRecordFolder(VlcTask):
 
 class VlcPlaylist(VlcTask):
     wordings = (
-        "Make a playlist of the files {first}.wav and {second}.wav in {music}, and save it as {target}.",
-        "Put {first}.wav and {second}.wav (in {music}) into VLC's playlist, then save the playlist to {target}.",
-        "I need the playlist file {target} with the two sounds {first}.wav and {second}.wav from {music}.",
+        "Make a playlist of the files {first}.avi and {second}.avi in {videos}, and save it as {target}.",
+        "Put {first}.avi and {second}.avi (in {videos}) into VLC's playlist, then save the playlist to {target}.",
+        "I need the playlist file {target} with the two films {first}.avi and {second}.avi from {videos}.",
     )
 
     def draw(self, dice: TaskDice) -> dict[str, Any]:
         first, second, third = dice.some(words.NOUNS, 3)
-        target = f"{MUSIC}/{dice.own(words.CITIES).lower()}.m3u"
+        target = f"{VIDEOS}/{dice.own(words.CITIES).lower()}.m3u"
         return super().draw(dice) | {
-            "first": first, "second": second, "third": third, "target": target, "music": MUSIC,
+            "first": first, "second": second, "third": third, "target": target, "videos": VIDEOS,
         }  # fmt: skip
 
     def uploads(self, params: Params) -> Mapping[str, bytes]:
         names = (params["first"], params["second"], params["third"])
-        return {f"{MUSIC}/{name}.wav": tone(220.0 + 110 * number, 3.0) for number, name in enumerate(names)}
+        red, green, blue = params["color"]
+        return {f"{VIDEOS}/{name}.avi": film((red, green, blue), 1) for name in names}
 
     def evaluator(self, params: Params) -> Mapping[str, Any]:
-        inside = [f"{params[name]}.wav" for name in ("first", "second")]
-        return includes(["cat", params["target"]], ["#EXTM3U", *inside], [f"{params['third']}.wav"])
+        inside = [f"{params[name]}.avi" for name in ("first", "second")]
+        return includes(["cat", params["target"]], ["#EXTM3U", *inside], [f"{params['third']}.avi"])
 
     def _save(self, hands: Seeing, params: Params, names: Sequence[str]) -> Plan:
-        yield hands.press("ctrl", "o")
-        yield from hands.name_file(" ".join(f'"{MUSIC}/{name}.wav"' for name in names))
-        yield hands.wait()
+        for name in names:
+            yield hands.press("ctrl", "o")
+            yield from hands.name_file(f"{VIDEOS}/{name}.avi")
+            yield hands.wait()
         yield hands.press("ctrl", "y")
         yield from hands.name_file(params["target"])
         yield hands.wait()

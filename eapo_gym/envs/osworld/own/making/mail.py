@@ -8,18 +8,6 @@ from dataclasses import dataclass
 PROFILE = "/home/user/.thunderbird/suite.default"
 MAIL = f"{PROFILE}/Mail/Local Folders"
 
-_INSTALLED = """\
-[Profile0]
-Name=default
-IsRelative=1
-Path=suite.default
-Default=1
-
-[General]
-StartWithLastProfile=1
-Version=2
-"""
-
 _PREFERENCES: Mapping[str, object] = {
     "app.donation.eoy.version.viewed": 99,
     "app.update.enabled": False,
@@ -69,10 +57,7 @@ def profile(
     lines = [
         f'user_pref("{name}", {_said(value)});\n' for name, value in {**_PREFERENCES, **(preferences or {})}.items()
     ]
-    files = {
-        "/home/user/.thunderbird/profiles.ini": _INSTALLED.encode(),
-        f"{PROFILE}/prefs.js": "".join(lines).encode(),
-    }
+    files = {f"{PROFILE}/prefs.js": "".join(lines).encode()}
     return files | {f"{MAIL}/{name}": box(letters) for name, letters in folders.items()}
 
 

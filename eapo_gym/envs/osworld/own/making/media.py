@@ -1,27 +1,8 @@
-"""Sounds and films that are small and need no library to be made."""
+"""Films that are small and need no library to be made."""
 
 from __future__ import annotations
 
-import math
 import struct
-import wave
-from io import BytesIO
-
-_RATE = 8_000
-
-
-def tone(hertz: float, seconds: float) -> bytes:
-    """A .wav file with one note."""
-    target = BytesIO()
-    with wave.open(target, "wb") as sound:
-        sound.setnchannels(1)
-        sound.setsampwidth(2)
-        sound.setframerate(_RATE)
-        steps = range(int(_RATE * seconds))
-        sound.writeframes(
-            b"".join(struct.pack("<h", round(9_000 * math.sin(2 * math.pi * hertz * n / _RATE))) for n in steps)
-        )
-    return target.getvalue()
 
 
 def film(color: tuple[int, int, int], seconds: int, width: int = 96, height: int = 64) -> bytes:
