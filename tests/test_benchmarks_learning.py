@@ -30,6 +30,7 @@ SWITCHES = {
     "eapo-singleton-raw": "singleton",
     "eapo-token-mean": "density",
     "eapo-episodic": "task_credit",
+    "eapo-std-floor": "std_floor",
 }
 
 

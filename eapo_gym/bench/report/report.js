@@ -66,6 +66,7 @@ class Report {
   }
 
   open(row, moment = 0) {
+    this.asked = row.id; // known at once: keys may be faster than the address
     location.hash = `#${row.id + 1}/${moment + 1}`;
   }
 
@@ -76,7 +77,7 @@ class Report {
 
   neighbour(by) {
     const among = this.index.alone ? this.index.rows : this.list.shown;
-    const at = among.indexOf(this.shown);
+    const at = among.indexOf(this.index.rows[this.asked] ?? this.shown);
     return at < 0 ? null : among[at + by] ?? null;
   }
 
