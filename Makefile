@@ -9,12 +9,13 @@ PIP := python -m pip install --quiet
 TORCH ?= $(if $(shell command -v nvidia-smi),torch,torch==2.13.0)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-vllm lint bench docs browser clean
+.PHONY: help demo test test-vllm test-desktop lint bench docs browser clean
 
 help:
 	@echo "make demo        agents play ALFWorld's embedded games, and a small language model is trained to"
 	@echo "make test        run the tests"
 	@echo "make test-vllm   run the tests of the vLLM engine, in an environment of its own (.venv-vllm)"
+	@echo "make test-desktop  play OSWorld's own tasks on a real desktop, with the packages that eapo-gym doctor osworld names"
 	@echo "make browser     install Chromium with apt-get, for the tests of the pages (needs root; they are skipped without)"
 	@echo "make lint        ruff and mypy"
 	@echo "make bench       measure speed (benchmarks/); writes JSON next to the printed tables"
@@ -62,6 +63,11 @@ test-vllm: .venv-vllm/.done
 
 browser:
 	apt-get update && apt-get install --yes --no-install-recommends chromium chromium-driver
+
+# Every template, done and failed by its plans; EAPO_DESKTOP_TEMPLATES=Calc,Writer plays those whose names begin so.
+test-desktop: $(VENV)/.tests
+	EAPO_DESKTOP_TEMPLATES=$${EAPO_DESKTOP_TEMPLATES:-all} $(BIN)/python -m pytest \
+	  tests/envs/osworld/own/test_on_desktop.py tests/envs/osworld/desktop $(PYTEST_ARGS)
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .

@@ -94,7 +94,7 @@ def task_source(source: str) -> TaskSource:
 
 
 def _plan_of_own(task_id: str, see: Callable[[], Sequence[Element]]) -> Plan:
-    return template_of(task_id).solve(Seeing(see), made(task_id).params)
+    return template_of(task_id).play("solve", Seeing(see), made(task_id).params)
 
 
 __all__ = ["SOURCES", "BenchmarkTasks", "OwnTasks", "TaskSource", "task_source"]

@@ -64,9 +64,9 @@ class Seeing:
                 return
             yield self.wait()
 
-    def until_typing(self) -> Plan:
-        """Wait until a field has the focus."""
-        for _ in range(_PATIENCE):
+    def until_typing(self, waits: int = 4) -> Plan:
+        """Wait until a field has the focus, as far as its program says so."""
+        for _ in range(waits):
             if any(each.focused and each.kind == "entry" for each in self.look()):
                 return
             yield self.wait()
@@ -119,6 +119,7 @@ class Seeing:
     def name_file(self, place: str) -> Plan:
         """Answer a dialog that asks for a file: its field for the name has the focus."""
         yield from self.until("Cancel", "push-button")
+        yield from self.until_typing()
         yield from self.refill(place)
         yield self.press("enter")
 

@@ -21,17 +21,18 @@ from eapo_gym.envs.osworld.client import HttpComputer
 from eapo_gym.envs.osworld.computer import ComputerError
 from eapo_gym.envs.osworld.desktop import HomeCopy, LocalDesktop
 from eapo_gym.envs.osworld.elements import elements_of
+from eapo_gym.envs.osworld.inputs import Input
 from eapo_gym.envs.osworld.judging.judge import INFEASIBLE_STATUS, Verdict, judge
 from eapo_gym.envs.osworld.own.base import SPLITS, WAYS, Way
 from eapo_gym.envs.osworld.own.catalog import made, make_task, template_of, templates
 from eapo_gym.envs.osworld.own.seeing import Plan, Seeing
 from eapo_gym.envs.osworld.preparing import Preparer
+from eapo_gym.envs.osworld.settled import Look, act_and_look, look
 from eapo_gym.errors import EapoError
 
 MOST_ACTIONS = 60
-_STILL = 0.3
-_LOOK = 0.05
-_LONGEST = 6.0
+WAIT = 1.0
+"""Seconds that an action takes which only waits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +92,7 @@ class Player:
     def _played(self, task_id: str, way: Way, computer: HttpComputer, actions: list[str]) -> Verdict:
         template, task = template_of(task_id), make_task(task_id, self.folder)
         with tempfile.TemporaryDirectory() as scratch:
-            preparer = Preparer(computer, _no_network, Path(scratch), settle=lambda most: settle(computer, most))
+            preparer = Preparer(computer, _no_network, Path(scratch), settle=lambda most: look(computer, most=most))
             preparer.prepare(task)
             sight = _Sight(computer)
             plan = template.play(way, Seeing(lambda: sight.elements), made(task_id).params)
@@ -114,42 +115,34 @@ class _Sight:
 
     def __init__(self, computer: HttpComputer) -> None:
         self.computer = computer
-        self.look()
+        self._see(look(computer))
 
-    def look(self) -> None:
-        settle(self.computer)
-        self.elements = elements_of(self.computer.tree(), self.computer.size).elements
+    def act(self, inputs: Sequence[Input]) -> None:
+        self._see(act_and_look(self.computer, inputs))
+
+    def wait(self) -> None:
+        time.sleep(WAIT)
+        self._see(look(self.computer))
+
+    def _see(self, seen: Look) -> None:
+        self.elements = elements_of(seen.tree, self.computer.size).elements
 
 
 def _act(plan: Plan, sight: _Sight, actions: list[str]) -> str | None:
     """Do what a plan says to its end; gives the status with which it ends."""
-    computer = sight.computer
+    size = sight.computer.size
     for text in plan:
         actions.append(text)
-        action = parse_action(text, computer.size)
+        action = parse_action(text, size)
         if action.kind in ("done", "fail"):
             return INFEASIBLE_STATUS if action.kind == "fail" else None
         if len(actions) > MOST_ACTIONS:
             raise ComputerError(f"The plan has more than {MOST_ACTIONS} actions.")
         if action.kind == "inputs":
-            computer.act(action.inputs(sight.elements, computer.size))
+            sight.act(action.inputs(sight.elements, size))
         else:
-            time.sleep(1.0)
-        sight.look()
+            sight.wait()
     raise ComputerError("The plan has no end.")
-
-
-def settle(computer: HttpComputer, most: float = _LONGEST) -> None:
-    """Wait until the screen has been the same for a moment."""
-    end = time.monotonic() + max(most, _STILL)
-    stamp, since = computer.stamp().number, time.monotonic()
-    while time.monotonic() < end:
-        time.sleep(_LOOK)
-        number = computer.stamp().number
-        if number != stamp:
-            stamp, since = number, time.monotonic()
-        elif time.monotonic() - since >= _STILL:
-            return
 
 
 def _keep_sight(computer: HttpComputer, place: Path) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from io import BytesIO
 from typing import Any
 
-from eapo_gym.envs.osworld.own.apps.office import SETTINGS, setting, settings
+from eapo_gym.envs.osworld.own.apps.office import SETTINGS
 from eapo_gym.envs.osworld.own.apps.vlc import SETTINGS as VLC_SETTINGS
 from eapo_gym.envs.osworld.own.base import DOCUMENTS, Params
 from eapo_gym.envs.osworld.own.catalog import templates
@@ -90,6 +90,17 @@ def changed_picture(name: str, change: Callable[[Any, Params], Any]) -> None:
     RIGHTS[name] = does
 
 
+def office_setting(node: str, name: str, value: str) -> Right:
+    """The office apps' file of settings, with this one in it."""
+
+    def does(machine: FolderComputer, params: Params) -> None:
+        item = f'<item oor:path="{node}"><prop oor:name="{name}" oor:op="fuse"><value>{value}</value></prop></item>'
+        head = '<oor:items xmlns:oor="http://openoffice.org/2001/registry">'
+        machine.write_file(SETTINGS, f"{head}{item.format(**params)}</oor:items>".encode())
+
+    return does
+
+
 # Spreadsheets
 
 
@@ -151,10 +162,7 @@ changed_paper("WriterPageBreak", _break)
 changed_paper("WriterStrikeLast", _strike)
 
 
-@right("WriterDefaultFont")
-def default_font(machine: FolderComputer, params: Params) -> None:
-    item = setting("/org.openoffice.Office.Writer/DefaultFont", "Standard", params["font"])
-    machine.write_file(SETTINGS, settings(item))
+RIGHTS["WriterDefaultFont"] = office_setting("/org.openoffice.Office.Writer/DefaultFont", "Standard", "{font}")
 
 
 @right("WriterExportPdf", "ChromeSavePdf")
@@ -197,16 +205,12 @@ def transition(machine: FolderComputer, params: Params) -> None:
     machine.write_file(place, zipped(files))
 
 
-@right("ImpressPresenterConsole")
-def no_console(machine: FolderComputer, params: Params) -> None:
-    item = setting("/org.openoffice.Office.Impress/Misc/Start", "EnablePresenterScreen", "false")
-    machine.write_file(SETTINGS, settings(item))
-
-
-@right("ImpressAutosave")
-def autosave(machine: FolderComputer, params: Params) -> None:
-    item = setting("/org.openoffice.Office.Common/Save/Document", "AutoSaveTimeIntervall", str(params["minutes"]))
-    machine.write_file(SETTINGS, settings(item))
+RIGHTS["ImpressPresenterConsole"] = office_setting(
+    "/org.openoffice.Office.Impress/Misc/Start", "EnablePresenterScreen", "false"
+)
+RIGHTS["ImpressAutosave"] = office_setting(
+    "/org.openoffice.Office.Common/Save/Document", "AutoSaveTimeIntervall", "{minutes}"
+)
 
 
 # Pictures
@@ -262,9 +266,21 @@ def playlist(machine: FolderComputer, params: Params) -> None:
 # The browser
 
 
+def _nested(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Values by names such as "bookmark_bar.show_on_all_tabs", as the browser's file has them."""
+    whole: dict[str, Any] = {}
+    for name, value in values.items():
+        *folders, last = name.split(".")
+        place = whole
+        for folder in folders:
+            place = place.setdefault(folder, {})
+        place[last] = value
+    return whole
+
+
 def _preferences(values: Callable[[Params], Mapping[str, Any]]) -> Right:
     def does(machine: FolderComputer, params: Params) -> None:
-        machine.write_file(f"{web.PROFILE}/Preferences", web.preferences(values(params)))
+        machine.write_file(f"{web.PROFILE}/Preferences", json.dumps(_nested(values(params))).encode())
 
     return does
 

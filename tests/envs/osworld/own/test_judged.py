@@ -15,7 +15,7 @@ from tests.envs.osworld.own.rights import RIGHTS
 for package in ("docx", "openpyxl", "pptx", "PIL"):
     pytest.importorskip(package, reason=f"the tasks' files are made with {package}, which is not installed")
 
-TASKS = [f"{split}/{name}/0" for name in templates() for split in ("train",)]
+TASKS = [f"{split}/{name}/0" for name in templates() for split in ("train", "test")]
 
 
 def begun(task: DesktopTask, folder: Path) -> FolderComputer:

@@ -223,6 +223,7 @@ class CalcRenameSheet(CalcTask):
     def _rename(self, hands: Seeing, name: str) -> Plan:
         yield from hands.menu("Sheet", "Rename Sheet...")
         yield from hands.until("OK", "push-button")
+        yield from hands.until_typing()
         yield from hands.refill(name)
         yield hands.press("enter")
         yield from save(hands)
@@ -254,6 +255,7 @@ class CalcNewSheet(CalcTask):
     def solve(self, hands: Seeing, params: Params) -> Plan:
         yield from hands.menu("Sheet", "Insert Sheet at End...")
         yield from hands.until("OK", "push-button")
+        yield from hands.until_typing()
         yield from hands.refill(params["new"])
         yield hands.press("enter")
         yield from save(hands)

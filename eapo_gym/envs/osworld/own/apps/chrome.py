@@ -261,8 +261,11 @@ class ChromeSavePdf(ChromeTask):
     def _print(self, hands: Seeing, place: str) -> Plan:
         yield hands.press("ctrl", "p")
         yield from hands.tap("Save", "push-button")
-        yield from hands.until("Create Folder", "toggle-button")
-        yield from hands.name_file(place)
+        # Nothing of the dialog that follows is in the tree, and it takes no Enter: its button has a key.
+        yield hands.wait()
+        yield hands.wait()
+        yield from hands.refill(place)
+        yield hands.press("alt", "s")
         yield hands.wait()
         yield hands.done()
 

@@ -71,7 +71,9 @@ def overwrite(hands: Seeing) -> Plan:
 def export(hands: Seeing, place: str) -> Plan:
     yield hands.press("ctrl", "shift", "e")
     yield from hands.name_file(place)
-    yield from hands.if_there("Export", "push-button", waits=3)
+    # The dialog for the quality lies over the one for the file, and both have this button.
+    yield from hands.until("/Save Exif.*/", "check-box")
+    yield from hands.tap("Export", "push-button")
     yield hands.wait()
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from eapo_gym.envs.osworld.own.base import DOCUMENTS, HOME, Params, Step, Template, opened, shown, step
 from eapo_gym.envs.osworld.own.seeing import Plan, Seeing
@@ -62,24 +62,3 @@ def options(hands: Seeing, group: str, page: str) -> Plan:
     number = rows[: rows.index(group)].count(page)
     yield hands.click(page, "table-cell", number)
     yield hands.wait()
-
-
-def setting(node: str, name: str, value: str) -> str:
-    """How the office apps write a setting down."""
-    return f'<item oor:path="{node}"><prop oor:name="{name}" oor:op="fuse"><value>{value}</value></prop></item>'
-
-
-def settings(*items: str) -> bytes:
-    """A file of settings with these items."""
-    return (
-        '<?xml version="1.0" encoding="UTF-8"?>\n<oor:items xmlns:oor="http://openoffice.org/2001/registry" '
-        'xmlns:xs="http://www.w3.org/2001/XMLSchema" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance">\n'
-        + "".join(f"{item}\n" for item in items)
-        + "</oor:items>\n"
-    ).encode()
-
-
-def drawn_list(dice: Any, pool: Sequence[str], least: int, most: int) -> list[str]:
-    """Some of a pool, none twice."""
-    chosen: list[str] = dice.some(pool, dice.between(least, most))
-    return chosen

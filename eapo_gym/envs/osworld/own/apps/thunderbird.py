@@ -17,6 +17,9 @@ CLOSED: tuple[Step, ...] = (
 )
 """The program writes its settings and its folders when it is closed, at the latest."""
 
+SPECIAL = ("Archive", "Drafts")
+"""Names of folders by which the program means something."""
+
 
 class MailTask(Template):
     """Begins with the program open; there are letters in the folder `inbox`."""
@@ -31,7 +34,8 @@ class MailTask(Template):
             [dice.pick(people), f"{topic} in {dice.own(words.CITIES)}", dice.sample(words.SENTENCES, 3)]
             for topic in dice.some(words.TOPICS, 6)
         ]
-        inbox, other = dice.some(words.FOLDERS, 2)
+        folders = [folder for folder in dice.share(words.FOLDERS) if folder not in SPECIAL]
+        inbox, other = dice.sample(folders, 2)
         return {"inbox": inbox, "other": other, "letters": letters, "people": people}
 
     def letters(self, params: Params) -> list[Letter]:

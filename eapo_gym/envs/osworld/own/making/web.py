@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 PROFILE = "/home/user/.config/chromium/Default"
@@ -28,18 +28,6 @@ def bookmarks(bar: Sequence[tuple[str, str]]) -> bytes:
         "synced": _folder(3, "Mobile bookmarks", []),
     }
     return json.dumps({"roots": roots, "version": 1}, indent=3).encode()
-
-
-def preferences(values: Mapping[str, Any]) -> bytes:
-    """The file of preferences, from values by names such as "bookmark_bar.show_on_all_tabs"."""
-    whole: dict[str, Any] = {}
-    for name, value in values.items():
-        *folders, last = name.split(".")
-        place = whole
-        for folder in folders:
-            place = place.setdefault(folder, {})
-        place[last] = value
-    return json.dumps(whole).encode()
 
 
 def _folder(number: int, name: str, children: list[dict[str, str]]) -> dict[str, Any]:
